@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/berth-gpu/berth/examples/manager/commands"
+	"github.com/berth-gpu/berth/examples/manager/jobs"
+	"github.com/berth-gpu/berth/examples/manager/service"
+	"github.com/berth-gpu/berth/examples/manager/views"
+	"github.com/berth-gpu/berth/health"
+)
+
+const (
+	maxBody = 1 << 20
+	timeout = 30 * time.Second // of one command
+)
+
+// Options says who may call.
+type Options struct {
+	// Viewer names the caller: "" for an admin, else a tenant. Nil: everybody is
+	// an admin, which is for loopback only.
+	Viewer func(*http.Request) (string, error)
+}
+
+type server struct {
+	s      *service.Service
+	viewer func(*http.Request) (string, error)
+}
+
+// Handler serves /v1/.
+func Handler(s *service.Service, opt Options) http.Handler {
+	h := &server{s: s, viewer: opt.Viewer}
+	if h.viewer == nil {
+		h.viewer = func(*http.Request) (string, error) { return "", nil }
+	}
+	mux := http.NewServeMux()
+	for _, r := range h.routes() {
+		mux.Handle(r.Pattern, r.handler)
+	}
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		problem(w, &views.Refusal{Code: "no-route", Title: "no such call", Detail: r.Method + " " + r.URL.Path, Status: http.StatusNotFound})
+	})
+	return mux
+}
+
+// A Route is one call of the API.
+type Route struct {
+	Pattern string
+	Mutates bool
+	Admin   bool // refused to tenants
+	handler http.Handler
+}
+
+// Routes lists every call, for tests and documentation.
+func Routes(s *service.Service) []Route { return (&server{s: s}).routes() }
+
+type call struct {
+	ctx    context.Context
+	viewer string
+	r      *http.Request
+	dryRun bool
+	key    string
+}
+
+func (h *server) routes() []Route {
+	get := func(pattern string, f func(call) (any, error)) Route {
+		return Route{Pattern: "GET " + pattern, handler: h.handle(f, false)}
+	}
+	change := func(pattern string, f func(call) (any, error)) Route {
+		return Route{Pattern: pattern, Mutates: true, handler: h.handle(f, false)}
+	}
+	admin := func(pattern string, mutates bool, f func(call) (any, error)) Route {
+		return Route{Pattern: pattern, Mutates: mutates, Admin: true, handler: h.handle(f, true)}
+	}
+	return []Route{
+		get("/v1/overview", func(c call) (any, error) { return h.s.Overview(c.viewer), nil }),
+		get("/v1/pools", func(c call) (any, error) { return h.s.Overview(c.viewer).Pools, nil }),
+		get("/v1/availability", h.availability),
+		{Pattern: "POST /v1/offers", handler: h.handle(h.offers, false)},
+		get("/v1/bookings", func(c call) (any, error) { return h.s.Bookings(c.viewer), nil }),
+		get("/v1/bookings/{id...}", func(c call) (any, error) { return h.s.Booking(c.viewer, c.r.PathValue("id")) }),
+		change("POST /v1/bookings", h.book),
+		change("POST /v1/confirm/{id...}", func(c call) (any, error) {
+			return refuseDryRun(c, func() (any, error) { return h.s.Confirm(c.ctx, c.viewer, c.r.PathValue("id")) })
+		}),
+		change("POST /v1/extend/{id...}", h.extend),
+		change("DELETE /v1/bookings/{id...}", func(c call) (any, error) {
+			return refuseDryRun(c, func() (any, error) { return h.s.Cancel(c.ctx, c.viewer, c.r.PathValue("id")) })
+		}),
+		get("/v1/quota", func(c call) (any, error) { return h.s.Quota(c.viewer), nil }),
+		get("/v1/jobs", func(c call) (any, error) {
+			n, err := number(c.r, "limit", 100)
+			if err != nil {
+				return nil, err
+			}
+			return h.s.Queue(c.viewer, n), nil
+		}),
+		get("/v1/jobs/{id...}", func(c call) (any, error) { return h.s.Job(c.viewer, c.r.PathValue("id")) }),
+		change("POST /v1/jobs", h.submit),
+		change("DELETE /v1/jobs/{id...}", func(c call) (any, error) {
+			return refuseDryRun(c, func() (any, error) {
+				return h.s.Kill(c.ctx, c.viewer, c.r.PathValue("id"), c.r.URL.Query().Get("why"))
+			})
+		}),
+		get("/v1/nodes", func(c call) (any, error) { return h.s.Fleet(c.viewer, c.r.URL.Query().Get("pool")) }),
+		get("/v1/nodes/{id...}", func(c call) (any, error) { return h.s.Node(c.viewer, c.r.PathValue("id")) }),
+		get("/v1/leases/{id...}", func(c call) (any, error) { return h.s.Leases(c.viewer, c.r.PathValue("id")) }),
+		admin("POST /v1/cordon/{id...}", true, h.cordon),
+		admin("POST /v1/uncordon/{id...}", true, h.uncordon),
+		admin("GET /v1/check", false, func(call) (any, error) { return h.s.Check() }),
+	}
+}
+
+// refuseDryRun keeps a call that has no dry run from being carried out as one.
+func refuseDryRun(c call, f func() (any, error)) (any, error) {
+	if c.dryRun {
+		return nil, invalid("dry_run", "true", "this call has none; ask for the booking or the job instead")
+	}
+	return f()
+}
+
+func (h *server) handle(f func(call) (any, error), admin bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		viewer, err := h.viewer(r)
+		if err != nil {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="berth"`)
+			problem(w, &views.Refusal{Code: "unauthorised", Title: "who are you?", Detail: err.Error(), Status: http.StatusUnauthorized})
+			return
+		}
+		if admin && viewer != "" {
+			problem(w, service.ErrForbidden)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
+		defer cancel()
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		c := call{ctx: ctx, viewer: viewer, r: r, key: r.Header.Get("Idempotency-Key")}
+		switch v := r.URL.Query().Get("dry_run"); v {
+		case "", "false":
+		case "true":
+			c.dryRun = true
+		default:
+			problem(w, invalid("dry_run", v, "say true or false"))
+			return
+		}
+		v, err := f(c)
+		if err != nil {
+			problem(w, service.Refuse(viewer, err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(v) // the caller went away: nobody to tell
+	})
+}
+
+func problem(w http.ResponseWriter, r *views.Refusal) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(r.Status)
+	_ = json.NewEncoder(w).Encode(r)
+}
+
+func invalid(field, value, rule string) *views.Refusal {
+	return &views.Refusal{Code: "invalid", Title: "the request is not valid", Detail: fmt.Sprintf("%s is %q: %s", field, value, rule),
+		Status: http.StatusUnprocessableEntity}
+}
+
+// body reads the request's JSON into v. Unknown fields are refused by name.
+func body(r *http.Request, v any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return &views.Refusal{Code: "too-large", Title: "the request is too large", Detail: fmt.Sprintf("more than %d bytes", e.Limit), Status: http.StatusRequestEntityTooLarge}
+		}
+		return &views.Refusal{Code: "invalid", Title: "the body is not valid JSON for this call", Detail: err.Error(), Status: http.StatusBadRequest}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return &views.Refusal{Code: "invalid", Title: "the body is not valid JSON for this call", Detail: "something follows the first value", Status: http.StatusBadRequest}
+	}
+	return nil
+}
+
+func number(r *http.Request, name string, def int) (int, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return 0, invalid(name, v, "must be a whole number")
+	}
+	return n, nil
+}
+
+func instant(r *http.Request, name string, def time.Time) (time.Time, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return def, nil
+	}
+	t, err := time.Parse(time.RFC3339, v)
+	if err != nil {
+		return t, invalid(name, v, "must be an instant like 2026-03-01T08:00:00Z")
+	}
+	return t, nil
+}
+
+func (h *server) availability(c call) (any, error) {
+	now := h.s.Overview(c.viewer).Now
+	from, err1 := instant(c.r, "from", now)
+	to, err2 := instant(c.r, "to", from.Add(14*24*time.Hour))
+	bins, err3 := number(c.r, "bins", 14*24)
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return h.s.Availability(c.viewer, c.r.URL.Query().Get("pool"), from, to, bins)
+}
+
+func (h *server) offers(c call) (any, error) {
+	var b views.BookRequest
+	if err := body(c.r, &b); err != nil {
+		return nil, err
+	}
+	offers, err := h.s.Offers(c.viewer, b)
+	if offers == nil {
+		offers = []views.Offer{}
+	}
+	return offers, err
+}
+
+func (h *server) book(c call) (any, error) {
+	var b views.BookRequest
+	if err := body(c.r, &b); err != nil {
+		return nil, err
+	}
+	return h.s.Book(c.ctx, c.viewer, b, c.dryRun)
+}
+
+func (h *server) extend(c call) (any, error) {
+	var b struct {
+		End time.Time `json:"end"`
+	}
+	if err := body(c.r, &b); err != nil {
+		return nil, err
+	}
+	return h.s.Extend(c.ctx, c.viewer, c.key, c.r.PathValue("id"), b.End, c.dryRun)
+}
+
+// A SubmitRequest is the body of POST /v1/jobs.
+type SubmitRequest struct {
+	ID        string   `json:"id"`
+	Tenant    string   `json:"tenant"`
+	Count     int      `json:"count"`
+	GPUs      int64    `json:"gpus"`
+	GPUMilli  int64    `json:"gpu_milli"`
+	CPUMilli  int64    `json:"cpu_milli"`
+	MemoryMiB int64    `json:"memory_mib"`
+	Models    []string `json:"models"`
+}
+
+func (h *server) submit(c call) (any, error) {
+	var b SubmitRequest
+	if err := body(c.r, &b); err != nil {
+		return nil, err
+	}
+	return h.s.Submit(c.ctx, c.viewer, jobs.Job{ID: b.ID, Tenant: b.Tenant, Count: b.Count, GPUs: b.GPUs, GPUMilli: b.GPUMilli,
+		CPUMilli: b.CPUMilli, MemoryMiB: b.MemoryMiB, Models: b.Models}, c.dryRun)
+}
+
+// A CordonRequest is the body of POST /v1/cordon/{node}.
+type CordonRequest struct {
+	Owner    string    `json:"owner"`
+	Step     string    `json:"step"` // none, reset, reboot, diag, rma
+	Reason   string    `json:"reason"`
+	Expected time.Time `json:"expected,omitzero"`
+}
+
+func (h *server) cordon(c call) (any, error) {
+	var b CordonRequest
+	if err := body(c.r, &b); err != nil {
+		return nil, err
+	}
+	var step health.Step
+	if b.Step != "" {
+		if err := step.UnmarshalText([]byte(b.Step)); err != nil {
+			return nil, err
+		}
+	}
+	return h.s.Cordon(c.ctx, c.viewer, commands.Cordon{Node: c.r.PathValue("id"), Owner: b.Owner, Step: step, Reason: b.Reason, Expected: b.Expected}, c.dryRun)
+}
+
+func (h *server) uncordon(c call) (any, error) {
+	var b struct {
+		Owner string `json:"owner"`
+	}
+	if err := body(c.r, &b); err != nil {
+		return nil, err
+	}
+	err := h.s.Uncordon(c.ctx, c.viewer, commands.Uncordon{Node: c.r.PathValue("id"), Owner: b.Owner}, c.dryRun)
+	return struct {
+		OK bool `json:"ok"`
+	}{err == nil}, err
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/berth-gpu/berth/allocator"
+	"github.com/berth-gpu/berth/examples/manager/cell"
+	"github.com/berth-gpu/berth/examples/manager/commands"
+	"github.com/berth-gpu/berth/examples/manager/jobs"
+	"github.com/berth-gpu/berth/examples/manager/state"
+	"github.com/berth-gpu/berth/examples/manager/views"
+	"github.com/berth-gpu/berth/health"
+	"github.com/berth-gpu/berth/quota"
+	"github.com/berth-gpu/berth/reservation"
+	"github.com/berth-gpu/berth/topology"
+)
+
+// Refuse turns an error into what viewer may see of it. It returns nil for nil.
+func Refuse(viewer string, err error) *views.Refusal {
+	if err == nil {
+		return nil
+	}
+	if r, ok := errors.AsType[*views.Refusal](err); ok {
+		return r
+	}
+	r := &views.Refusal{Detail: err.Error()}
+	r.Code, r.Title, r.Status = classify(err)
+	if r.Status == http.StatusInternalServerError || r.Status == http.StatusServiceUnavailable {
+		return r
+	}
+	var details []string
+	if w, ok := errors.AsType[*state.WaitError](err); ok {
+		for _, reason := range w.Reasons {
+			details = append(details, explain(r, viewer, reason)...)
+		}
+		r.Title = "waits: " + titleOf(w.Reasons)
+	} else {
+		details = explain(r, viewer, err)
+	}
+	if len(details) > 0 {
+		r.Detail = strings.Join(details, "; ")
+	}
+	return r
+}
+
+// explain adds the facts of the typed refusals inside err, as viewer may see them.
+func explain(r *views.Refusal, viewer string, err error) []string {
+	var out []string
+	if e, ok := errors.AsType[*quota.ExceededError](err); ok {
+		if viewer != "" {
+			e = e.For(viewer)
+		}
+		out = append(out, e.Error())
+		for _, b := range e.Blockers {
+			r.Blockers = append(r.Blockers, views.Blocker{Where: b.Tenant, Kind: fmt.Sprint(b.Kind), Limit: b.Limit, Used: b.Used, Need: b.Need, Deficit: b.Deficit})
+			r.Help = append(r.Help, fmt.Sprintf("free or add %s of %s at %q", people(b.Key, b.Deficit), b.Key, b.Tenant))
+		}
+	}
+	if e, ok := errors.AsType[*reservation.ConflictError](err); ok {
+		if viewer != "" {
+			e = e.For(viewer)
+		}
+		out = append(out, e.Error())
+		r.Blockers = append(r.Blockers, views.Blocker{Where: e.Pool, Kind: fmt.Sprint(e.Reason), Used: e.Need - e.Shortfall, Need: e.Need, Deficit: e.Shortfall})
+		for _, o := range e.Offers {
+			r.Offers = append(r.Offers, offer(o))
+		}
+	}
+	if e, ok := errors.AsType[*allocator.UnplaceableError](err); ok {
+		if viewer != "" {
+			e = e.For(viewer)
+		}
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func titleOf(reasons []error) string {
+	var quotaOut, room bool
+	for _, e := range reasons {
+		quotaOut = quotaOut || errors.Is(e, quota.ErrExceeded)
+		room = room || errors.Is(e, allocator.ErrUnplaceable) || errors.Is(e, reservation.ErrConflict)
+	}
+	switch {
+	case quotaOut && room:
+		return "no quota in some pools, no room in the others"
+	case quotaOut:
+		return "no quota"
+	case room:
+		return "no room"
+	default:
+		return "nothing would serve it"
+	}
+}
+
+// people shows an amount in GPUs where the key counts thousandths of them.
+func people(key quota.Key, n int64) string {
+	if strings.HasPrefix(string(key), "gpu-milli/") {
+		if n%state.MilliPerGPU == 0 {
+			return fmt.Sprintf("%d GPUs", n/state.MilliPerGPU)
+		}
+		return fmt.Sprintf("%.3f GPUs", float64(n)/state.MilliPerGPU)
+	}
+	return fmt.Sprint(n)
+}
+
+// classes maps sentinels to codes, first match wins.
+var classes = []struct {
+	is     error
+	code   string
+	title  string
+	status int
+}{
+	{state.ErrWaits, "waits", "the job waits", http.StatusConflict},
+	{quota.ErrExceeded, "quota-exceeded", "not within quota", http.StatusConflict},
+	{reservation.ErrConflict, "no-capacity", "not free in that window", http.StatusConflict},
+	{allocator.ErrUnplaceable, "unplaceable", "no place for it", http.StatusConflict},
+	{commands.ErrNotFound, "not-found", "not found", http.StatusNotFound},
+	{state.ErrKeyReused, "key-reused", "the request key belongs to another request", http.StatusUnprocessableEntity},
+	{reservation.ErrExists, "id-taken", "the id is taken", http.StatusConflict},
+	{quota.ErrExists, "id-taken", "the id is taken", http.StatusConflict},
+	{jobs.ErrExists, "id-taken", "the id is taken", http.StatusConflict},
+	{reservation.ErrExpired, "hold-expired", "the hold has expired", http.StatusConflict},
+	{quota.ErrExpired, "hold-expired", "the hold has expired", http.StatusConflict},
+	{reservation.ErrVersion, "changed", "it has changed meanwhile", http.StatusPreconditionFailed},
+	{reservation.ErrState, "wrong-state", "not possible now", http.StatusConflict},
+	{quota.ErrState, "wrong-state", "not possible now", http.StatusConflict},
+	{jobs.ErrState, "wrong-state", "not possible now", http.StatusConflict},
+	{reservation.ErrUnknown, "not-found", "not found", http.StatusNotFound},
+	{quota.ErrUnknown, "unknown-tenant", "unknown tenant", http.StatusUnprocessableEntity},
+	{jobs.ErrUnknown, "not-found", "not found", http.StatusNotFound},
+	{state.ErrInvalid, "invalid", "the request is not valid", http.StatusUnprocessableEntity},
+	{jobs.ErrInvalid, "invalid", "the request is not valid", http.StatusUnprocessableEntity},
+	{quota.ErrInvalid, "invalid", "the request is not valid", http.StatusUnprocessableEntity},
+	{reservation.ErrInvalid, "invalid", "the request is not valid", http.StatusUnprocessableEntity},
+	{reservation.ErrEmptyWindow, "invalid", "the window is empty", http.StatusUnprocessableEntity},
+	{reservation.ErrUnaligned, "invalid", "times are whole seconds", http.StatusUnprocessableEntity},
+	{reservation.ErrHorizon, "invalid", "the window has begun already", http.StatusUnprocessableEntity},
+	{allocator.ErrInvalid, "invalid", "the request is not valid", http.StatusUnprocessableEntity},
+	{health.ErrInvalid, "invalid", "the request is not valid", http.StatusUnprocessableEntity},
+	{topology.ErrInvalid, "invalid", "the fleet is not valid", http.StatusUnprocessableEntity},
+	{cell.ErrClosed, "closed", "the manager is stopping", http.StatusServiceUnavailable},
+	{context.DeadlineExceeded, "timeout", "it took too long", http.StatusServiceUnavailable},
+	{context.Canceled, "timeout", "the caller went away", http.StatusServiceUnavailable},
+}
+
+func classify(err error) (code, title string, status int) {
+	for _, c := range classes {
+		if errors.Is(err, c.is) {
+			return c.code, c.title, c.status
+		}
+	}
+	return "internal", "something is broken in the manager", http.StatusInternalServerError
+}

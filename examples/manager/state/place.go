@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/berth-gpu/berth/allocator"
+	"github.com/berth-gpu/berth/examples/manager/jobs"
+	"github.com/berth-gpu/berth/quota"
+	"github.com/berth-gpu/berth/reservation"
+	"github.com/berth-gpu/berth/topology"
+)
+
+// StandbyID returns the id of a tenant's standby claim in a pool.
+func StandbyID(tenant, pool string) string { return "standby/" + tenant + "/" + pool }
+
+// RunID names one run of a job: its charge and its placement. A job that was
+// preempted runs again under another id, so that both runs stand in the books.
+func RunID(j *jobs.Job) string {
+	if j.Preemptions == 0 {
+		return j.ID
+	}
+	return fmt.Sprintf("%s#%d", j.ID, j.Preemptions+1)
+}
+
+// ErrWaits is wrapped by the refusals of [State.Place]: the job stays in the queue.
+var ErrWaits = errors.New("job waits")
+
+// A WaitError says why a job cannot start now: one reason per booking and pool
+// that would do.
+type WaitError struct {
+	Job     string
+	Reasons []error // *quota.ExceededError, *allocator.UnplaceableError, *reservation.ConflictError
+}
+
+// Error lists the reasons.
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("job %q waits: %v", e.Job, errors.Join(e.Reasons...))
+}
+
+// Is reports whether target is [ErrWaits].
+func (e *WaitError) Is(target error) bool { return target == ErrWaits }
+
+// Unwrap returns the reasons.
+func (e *WaitError) Unwrap() []error { return e.Reasons }
+
+// Place starts a queued job: inside an active booking of its tenant if one has
+// room, else on standby seats, charged singly. A refusal is a *WaitError and
+// changes nothing.
+func (s *State) Place(at time.Time, j *jobs.Job) error {
+	w := &WaitError{Job: j.ID}
+	for _, b := range s.active[j.Tenant] {
+		if ok, err := s.placeInBooking(at, j, b); err != nil {
+			return err
+		} else if ok {
+			return nil
+		}
+	}
+	for _, e := range s.pools.ordered {
+		if !serves(e, j) {
+			continue
+		}
+		if s.hopeless(e, j) {
+			w.Reasons = append(w.Reasons, errNoRoom)
+			continue
+		}
+		reason, err := s.placeStandby(at, j, e)
+		if err != nil {
+			return err
+		}
+		if reason != nil {
+			s.noteRefusal(e, j)
+		}
+		if reason == nil {
+			return nil
+		}
+		w.Reasons = append(w.Reasons, reason)
+	}
+	if len(w.Reasons) == 0 {
+		w.Reasons = append(w.Reasons, fmt.Errorf("%w: no pool has nodes with %d GPUs of a model in %q", ErrInvalid, j.GPUs, j.Models))
+	}
+	return w
+}
+
+// serves reports whether nodes of a pool could ever carry a pod of the job.
+func serves(e poolEntry, j *jobs.Job) bool {
+	if j.GPUs == 0 && j.GPUMilli == 0 {
+		return true
+	}
+	if e.gpus < max(j.GPUs, 1) {
+		return false
+	}
+	return len(j.Models) == 0 || slices.Contains(j.Models, e.model)
+}
+
+func (s *State) placeInBooking(at time.Time, j *jobs.Job, b reservation.Booking) (bool, error) {
+	r := ask(j, b.ID)
+	for _, seat := range b.Seats {
+		if n, ok := s.Cluster.Index(topology.NodeID(seat.Node)); ok && s.Cluster.Present(n) {
+			r.Nodes = append(r.Nodes, topology.NodeID(seat.Node))
+		}
+	}
+	if len(r.Nodes) == 0 {
+		return false, nil
+	}
+	if _, err := s.Fleet.Place(at, r); err != nil {
+		return false, expected(err, allocator.ErrUnplaceable)
+	}
+	_, err := s.Jobs.Start(at, j.ID, b.ID, "")
+	return err == nil, err
+}
+
+// placeStandby returns the reason if the pool cannot take the job.
+func (s *State) placeStandby(at time.Time, j *jobs.Job, e poolEntry) (reason, err error) {
+	charge := quota.Request{ID: RunID(j), Tenant: j.Tenant, Class: quota.Preemptible, Note: e.name,
+		Amounts: amounts(j, e), Window: quota.Window{Start: at, End: leaseEnd(j.ID, at)}}
+	if err := s.Ledger.Fits(charge); err != nil {
+		return err, expected(err, quota.ErrExceeded)
+	}
+	r := ask(j, StandbyID(j.Tenant, e.name))
+	r.Nodes, r.Models = e.nodes, nil
+	if !s.explain {
+		if fits, err := s.Fleet.Fit(r); err != nil || !fits {
+			return errNoRoom, err
+		}
+	}
+	plan, err := s.Fleet.Plan(r)
+	if err != nil {
+		return err, expected(err, allocator.ErrUnplaceable)
+	}
+	plan.Request.Nodes = nil // the search was bound to the pool; the placement is bound to what it found
+	for _, a := range plan.Assignments {
+		plan.Request.Nodes = append(plan.Request.Nodes, s.Cluster.ID(a.Node))
+	}
+	if err := s.seatStandby(at, j.Tenant, e.name, plan.Assignments); err != nil {
+		return err, expected(err, reservation.ErrConflict)
+	}
+	if _, err := s.Ledger.Book(at, charge); err != nil {
+		return nil, fmt.Errorf("charge of job %q: %w", j.ID, err)
+	}
+	if _, err := s.Fleet.Commit(at, plan); err != nil {
+		return nil, fmt.Errorf("placement of job %q: %w", j.ID, err)
+	}
+	_, err = s.Jobs.Start(at, j.ID, r.Claim, string(charge.Amounts[0].Key))
+	return nil, err
+}
+
+// expected passes on an error that is not the refusal it should be.
+func expected(err, refusal error) error {
+	if errors.Is(err, refusal) {
+		return nil
+	}
+	return err
+}
+
+func ask(j *jobs.Job, claim string) allocator.Request {
+	return allocator.Request{ID: RunID(j), Claim: claim, Tenant: j.Tenant, Models: j.Models, Groups: []allocator.Group{{
+		Count: j.Count, Pod: allocator.Pod{GPUs: j.GPUs, GPUMilli: j.GPUMilli, CPUMilli: j.CPUMilli, MemoryMiB: j.MemoryMiB}}}}
+}
+
+func amounts(j *jobs.Job, e poolEntry) []quota.Amount {
+	if m := j.Milli(); m > 0 {
+		return []quota.Amount{{Key: e.key(), N: m}}
+	}
+	return []quota.Amount{{Key: CPUKey, N: max(int64(j.Count)*j.CPUMilli, 1)}}
+}
+
+// seatStandby adds the nodes of a plan to the seats of the tenant's standby claim.
+func (s *State) seatStandby(at time.Time, tenant, pool string, as []allocator.Assignment) error {
+	id := StandbyID(tenant, pool)
+	b, ok := s.Calendar.Find(id)
+	if !ok {
+		var err error
+		b, err = s.Calendar.Book(at, reservation.Request{ID: id, Owner: tenant, Class: reservation.Standby,
+			Window: reservation.Window{Start: at}, Lines: []reservation.Line{{Pool: pool}}})
+		if err != nil {
+			return err
+		}
+	}
+	have := seatSet(b)
+	before := len(have)
+	for _, a := range as {
+		have[string(s.Cluster.ID(a.Node))] = true
+	}
+	if len(have) == before {
+		return nil
+	}
+	_, err := s.Calendar.Seat(at, id, sorted(have))
+	return err
+}
+
+func seatSet(b reservation.Booking) map[string]bool {
+	set := make(map[string]bool, len(b.Seats)+1)
+	for _, seat := range b.Seats {
+		set[seat.Node] = true
+	}
+	return set
+}
+
+func sorted(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for n := range set {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Vacate takes a running job off its nodes and ends its charge; the caller
+// says in the queue what became of the job.
+func (s *State) Vacate(at time.Time, j *jobs.Job) error {
+	run := RunID(j)
+	p, ok := s.Fleet.Placement(run)
+	if !ok {
+		return fmt.Errorf("job %q runs, but the fleet has no placement %q", j.ID, run)
+	}
+	if err := s.Fleet.Release(at, run); err != nil {
+		return err
+	}
+	if j.Key == "" {
+		return nil // inside a booking: no charge, no seats of its own
+	}
+	if _, err := s.Ledger.Release(at, run); err != nil {
+		return err
+	}
+	return s.unseatStandby(at, j.Claim, p.Assignments)
+}
+
+// unseatStandby gives back the seats on which the claim has no work any more.
+func (s *State) unseatStandby(at time.Time, claim string, as []allocator.Assignment) error {
+	b, ok := s.Calendar.Find(claim)
+	if !ok {
+		return nil
+	}
+	have := seatSet(b)
+	before := len(have)
+	for _, a := range as {
+		busy := false
+		for p := range s.Fleet.OnNode(a.Node) {
+			busy = busy || p.Request.Claim == claim
+		}
+		if !busy {
+			delete(have, string(s.Cluster.ID(a.Node)))
+		}
+	}
+	if len(have) == before {
+		return nil
+	}
+	_, err := s.Calendar.Seat(at, claim, sorted(have))
+	return err
+}
+
+// preempt puts a running job back into the queue.
+func (s *State) preempt(at time.Time, j *jobs.Job, why string) error {
+	if err := s.Vacate(at, j); err != nil {
+		return err
+	}
+	_, err := s.Jobs.Requeue(j.ID, why)
+	return err
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"html/template"
+	"net/http"
+
+	"github.com/berth-gpu/berth/examples/manager/views"
+)
+
+// overviewPage is the figures and every pool in small.
+type overviewPage struct {
+	base
+	Days  int
+	Pools []smallPool
+}
+
+// A smallPool is one of the small multiples.
+type smallPool struct {
+	views.Pool
+	Spark template.HTML
+	Short int64 // the largest shortfall in sight
+}
+
+// sparkBins is enough for a picture 240 wide.
+const sparkBins = 84
+
+func (s *server) overview(viewer string, _ *http.Request) (result, error) {
+	page := overviewPage{base: s.base(viewer, "Overview", "overview"), Days: s.opt.Days}
+	page.live("/", nil)
+	spread, _ := spanOf(s.opt.Days)
+	from, to, _ := spread.window(page.Over.Now)
+	for _, p := range page.Over.Pools {
+		a, err := s.src.Availability(viewer, p.Name, from, to, sparkBins)
+		if err != nil {
+			return result{}, err
+		}
+		small := smallPool{Pool: p, Spark: spark(a)}
+		for _, b := range a.Bins {
+			small.Short = max(small.Short, -b.Min)
+		}
+		page.Pools = append(page.Pools, small)
+	}
+	return result{template: "overview", data: page}, nil
+}
