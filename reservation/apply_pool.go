@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reservation
+
+import (
+	"fmt"
+
+	"github.com/berth-gpu/berth/internal/cow"
+	"github.com/berth-gpu/berth/internal/step"
+	"github.com/berth-gpu/berth/internal/tick"
+)
+
+func (e PoolSet) prepare(s *state) (change, error) {
+	t, err := e.Pool.check()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range e.Pool.Units {
+		if n, ok := s.node(u.Name); ok && n.pool != e.Pool.Name {
+			return nil, fmt.Errorf("%w: node %q belongs to pool %q", ErrExists, u.Name, n.pool)
+		}
+	}
+	return func(tok *cow.Token) { s.setPool(tok, e.Pool, t) }, nil
+}
+
+func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
+	p := &pool{Pool: def, terms: t}
+	old := s.pool(def.Name)
+	if old != nil {
+		p.load, p.lost, p.sum = old.load, old.lost, old.sum
+		stays := make(map[string]bool, len(def.Units))
+		for _, u := range def.Units {
+			stays[u.Name] = true
+		}
+		for _, u := range old.Units {
+			if !stays[u.Name] {
+				s.dropNode(tok, u.Name)
+			}
+		}
+		// dropNode changed the trees; take them over as they are now.
+		now := s.pool(def.Name)
+		p.load, p.lost, p.sum = now.load, now.lost, now.sum
+	}
+	for i, u := range def.Units {
+		n, known := s.node(u.Name)
+		if !known {
+			n = node{name: u.Name, pool: def.Name, reclaimAt: none}
+		}
+		n.ord, n.spare = i, u.Spare
+		s.nodes.Put(tok, n)
+		if !u.Spare {
+			p.open++
+		}
+		if u.Spare { // it keeps nothing for floating lines any more
+			s.evict(tok, u.Name, none+1, tick.Forever)
+		}
+	}
+	s.pools.Put(tok, p)
+	for o := range s.outages.All() { // of nodes that came back
+		for _, name := range o.nodes {
+			if n, ok := s.node(name); ok && n.pool == def.Name {
+				s.evict(tok, name, o.from, o.to)
+				s.outs.Put(tok, slot{name, o.from, o.to, o.id})
+				s.fixed.Put(tok, fix{def.Name, o.from, name, outageRef + o.id})
+			}
+		}
+	}
+	s.recountLost(tok, def.Name)
+	for _, u := range def.Units {
+		s.touch(tok, u.Name) // the reclaim lead may be another
+	}
+}
+
+// recountLost lays the outages of a pool anew, after units came, went or
+// became spare.
+func (s *state) recountLost(tok *cow.Token, name string) {
+	p := *s.pool(name)
+	for at, d := range p.lost.Changes() {
+		p.load.Add(tok, at, step.Forever, -d)
+	}
+	p.lost = step.Tree{}
+	for _, u := range p.Units {
+		if u.Spare {
+			continue
+		}
+		for _, x := range s.outUnion(u.Name) {
+			p.load.Add(tok, x.from, x.to, 1)
+			p.lost.Add(tok, x.from, x.to, 1)
+		}
+	}
+	s.pools.Put(tok, &p)
+}
+
+// dropNode takes a node out of its pool, and its seats from live bookings. A
+// floating booking that has not begun floats again.
+func (s *state) dropNode(tok *cow.Token, name string) {
+	n, _ := s.node(name)
+	s.evict(tok, name, none+1, tick.Forever)
+	ids := []string{}
+	if n.standby != "" {
+		ids = append(ids, n.standby)
+	}
+	for x := range s.seats.From(slot{node: name, from: none}) {
+		if x.node != name {
+			break
+		}
+		ids = append(ids, x.id)
+	}
+	for _, id := range ids {
+		old := s.rec(id)
+		if !old.phase.Live() {
+			continue // over: only the cleanup is left, and it goes on
+		}
+		r := old.next()
+		l := r.line(n.pool)
+		if r.class == Firm && !l.open && len(l.pinned) == 0 {
+			l.seats = nil
+		} else {
+			l.dropSeat(name)
+		}
+		s.swap(tok, old, r)
+	}
+	for o := range s.outages.All() {
+		if o.has(name) {
+			s.outs.Remove(tok, slot{name, o.from, o.to, o.id})
+			s.fixed.Remove(tok, fix{n.pool, o.from, name, outageRef + o.id})
+		}
+	}
+	if n, _ = s.node(name); n.reclaimAt != none {
+		s.due.Remove(tok, due{at: n.reclaimAt, kind: dueNotice, id: name})
+	}
+	s.nodes.Remove(tok, n)
+}
+
+func (e PoolRemoved) prepare(s *state) (change, error) {
+	p := s.pool(e.Name)
+	if p == nil {
+		return nil, unknown("pool", e.Name)
+	}
+	at, err := exact("At", e.At)
+	if err != nil {
+		return nil, err
+	}
+	if r := s.usedBy(e.Name, at); r != nil {
+		return nil, fmt.Errorf("%w: pool %q is in use by booking %q until %s; end it or wait", ErrState, e.Name, r.id, until(r.clearAt()))
+	}
+	return func(tok *cow.Token) {
+		for _, u := range p.Units {
+			s.dropNode(tok, u.Name)
+		}
+		// Records that are over go with the pool.
+		var over []string
+		for r := range s.recs.All() {
+			if r.line(e.Name) != nil {
+				over = append(over, r.id)
+			}
+		}
+		for _, id := range over {
+			s.swap(tok, s.rec(id), nil)
+		}
+		s.pools.Remove(tok, p)
+	}, nil
+}
+
+// usedBy returns a booking that has a line in the pool and is live or not yet
+// cleared at an instant.
+func (s *state) usedBy(pool string, at int64) *record {
+	for r := range s.recs.All() {
+		if r.line(pool) != nil && (r.phase.Live() || r.clearAt() > at) {
+			return r
+		}
+	}
+	return nil
+}
+
+func (e OutageSet) prepare(s *state) (change, error) {
+	o, err := outageOf(e.Outage)
+	if err != nil {
+		return nil, err
+	}
+	if at, err := exact("At", e.At); err != nil || o.to <= at {
+		return nil, fmt.Errorf("%w: outage %q is over", ErrHorizon, o.id)
+	}
+	return func(tok *cow.Token) { s.swapOutage(tok, s.outage(o.id), o) }, nil
+}
+
+func (e OutageEnded) prepare(s *state) (change, error) {
+	o := s.outage(e.ID)
+	if o == nil {
+		return nil, unknown("outage", e.ID)
+	}
+	return func(tok *cow.Token) { s.swapOutage(tok, o, nil) }, nil
+}
+
+func (e Forgotten) prepare(s *state) (change, error) {
+	before, err := exact("Before", e.Before)
+	if err != nil {
+		return nil, err
+	}
+	at, err := exact("At", e.At)
+	if err != nil || before > at {
+		return nil, fmt.Errorf("Before %s is after the present", e.Before)
+	}
+	ids := s.clearBy(before)
+	if int64(len(ids)) != e.Count {
+		return nil, fmt.Errorf("%d bookings were over by %s, not %d", len(ids), e.Before, e.Count)
+	}
+	return func(tok *cow.Token) {
+		for _, id := range ids {
+			s.swap(tok, s.rec(id), nil)
+		}
+	}, nil
+}
+
+// clearBy returns the bookings that were over and cleared by an instant.
+func (s *state) clearBy(before int64) []string {
+	var ids []string
+	for x := range s.final.All() {
+		if x.at > before {
+			break
+		}
+		ids = append(ids, x.id)
+	}
+	return ids
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reservation
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-gpu/berth/internal/tick"
+)
+
+// Hold keeps nodes for ttl, in which the caller may confirm. A hold takes
+// capacity like a booking. Only Firm requests are held.
+//
+// The id is the request key: the same call again is answered from the record
+// and changes nothing. Cost: O(log n) for floating lines, and for pinned ones
+// O(log n) per node; see the package comment for pools with future seats.
+//
+// Possible errors: [*ConflictError], [ErrExists], [ErrHorizon], [ErrUnknown] for
+// a pool or a node, [ErrEmptyWindow], [ErrUnaligned], [ErrInvalid].
+func (c *Calendar) Hold(at time.Time, q Request, ttl time.Duration) (Booking, error) {
+	secs, err := tick.Seconds(ttl)
+	if err == nil && secs == 0 {
+		err = errors.New("a hold must last at least a second")
+	}
+	if err != nil {
+		return Booking{}, fmt.Errorf("%w: ttl: %w", ErrInvalid, err)
+	}
+	if q.Class == Standby {
+		return Booking{}, fmt.Errorf("%w: Request.Class is Standby, which keeps no nodes; use Book", ErrInvalid)
+	}
+	return c.add(at, q, secs)
+}
+
+// Book makes a booking that needs no confirmation, in one event. See
+// [Calendar.Hold] for its key, its cost and the possible errors.
+func (c *Calendar) Book(at time.Time, q Request) (Booking, error) { return c.add(at, q, 0) }
+
+// add books q, or holds it for ttl seconds if ttl is not 0.
+func (c *Calendar) add(at time.Time, q Request, ttl int64) (Booking, error) {
+	q, err := q.normal()
+	if err != nil {
+		return Booking{}, err
+	}
+	err = c.command(at, func(now int64) error {
+		err := c.place(now, q, ttl)
+		if refusal, ok := errors.AsType[*ConflictError](err); ok {
+			refusal.Offers = c.offers(now, q)
+		}
+		return err
+	})
+	if err != nil {
+		return Booking{}, err
+	}
+	return c.core.S.rec(q.ID).booking(), nil
+}
+
+// place decides the booking of a normal request, or that it is there already.
+func (c *Calendar) place(now int64, q Request, ttl int64) error {
+	s := &c.core.S
+	if r := s.rec(q.ID); r != nil {
+		switch {
+		case !r.original().equal(q):
+			return fmt.Errorf("%w: booking %q exists with another body; choose a new id", ErrExists, q.ID)
+		case r.held != (ttl > 0) || r.held && r.expires-r.created != ttl:
+			return fmt.Errorf("%w: booking %q was made by another call or with another ttl; confirm it or choose a new id", ErrExists, q.ID)
+		}
+		return nil
+	}
+	e := Booked{At: tick.Time(now), Request: q}
+	if ttl > 0 {
+		end, _ := tick.Exact(q.Window.End)
+		if addTicks(now, ttl) > end {
+			return fmt.Errorf("%w: ttl: the hold would last until after its window; at most %s", ErrInvalid, time.Duration(end-now)*time.Second)
+		}
+		e.Expires = tick.Time(now + ttl)
+	}
+	var err error
+	if e.Spans, err = s.envelopes(now, q); err != nil {
+		return err
+	}
+	r, err := recordOf(e)
+	if err != nil {
+		return err
+	}
+	if err := s.admit(r); err != nil {
+		return err
+	}
+	return c.seatably(e, r)
+}
+
+// envelopes checks the window of q against the present and the rules of its
+// pools, and returns the envelope of each line.
+func (s *state) envelopes(now int64, q Request) ([]Span, error) {
+	start, end, err := q.Window.ticks("Request.Window", q.Class == Standby)
+	if err != nil {
+		return nil, err
+	}
+	if start < now {
+		return nil, fmt.Errorf("%w: Request.Window starts at %s, the present is %s", ErrHorizon, until(start), until(now))
+	}
+	out := make([]Span, len(q.Lines))
+	for i, l := range q.Lines {
+		p := s.pool(l.Pool)
+		if p == nil {
+			return nil, fmt.Errorf("%w pool %q in Request.Lines", ErrUnknown, l.Pool)
+		}
+		if q.Class == Standby {
+			out[i] = Span{From: q.Window.Start, To: q.Window.End}
+			continue
+		}
+		if e := p.rule(now, start, end); e != nil {
+			e.ID = q.ID
+			return nil, e
+		}
+		from, to := start-p.prep, end+p.grace+p.cleanup
+		if from < now {
+			return nil, fmt.Errorf("%w: Request.Window starts at %s, but pool %q needs %s to prepare; the earliest start is %s",
+				ErrHorizon, until(start), p.Name, p.Policy.Prep, until(now+p.prep))
+		}
+		if to > lastTick {
+			return nil, fmt.Errorf("%w: Request.Window ends at %s; with grace and cleanup that is after the year 9999", ErrInvalid, until(end))
+		}
+		out[i] = Span{tick.Time(from), tick.Time(to), p.Policy.Cleanup}
+	}
+	return out, nil
+}
+
+// rule returns a refusal if a rule of the pool forbids [start, end).
+func (p *pool) rule(now, start, end int64) *ConflictError {
+	for _, r := range []struct {
+		name   string
+		limit  time.Duration
+		broken bool
+	}{
+		{"MinLength", p.Policy.MinLength, end-start < p.minLength},
+		{"MaxLength", p.Policy.MaxLength, p.maxLength > 0 && end-start > p.maxLength},
+		{"MinLead", p.Policy.MinLead, start-now < p.lead},
+		{"Horizon", p.Policy.Horizon, p.horizon > 0 && end-now > p.horizon},
+	} {
+		if r.broken {
+			return &ConflictError{Pool: p.Name, Reason: ReasonPolicy, Rule: r.name, Limit: r.limit, At: windowOf(start, end)}
+		}
+	}
+	return nil
+}
+
+// admissible checks what an event cannot contradict: that the pools and pinned
+// nodes of r are there and no other booking has those nodes.
+func (s *state) admissible(r *record) error {
+	for i := range r.lines {
+		l := &r.lines[i]
+		p := s.pool(l.pool)
+		if p == nil {
+			return fmt.Errorf("%w pool %q in Request.Lines", ErrUnknown, l.pool)
+		}
+		if r.class == Firm && l.count > maxSum-p.sum {
+			return fmt.Errorf("%w: pool %q: %d more nodes pass the sum of 1<<62", ErrInvalid, l.pool, l.count)
+		}
+		for _, name := range l.pinned {
+			if n, ok := s.node(name); !ok || n.pool != l.pool {
+				return fmt.Errorf("%w node %q in Request.Lines[pool %q].Nodes", ErrUnknown, name, l.pool)
+			}
+			if id, busy := s.otherSeat(name, l.from, l.to, r.id); busy {
+				return fmt.Errorf("node %q belongs to booking %q", name, id)
+			}
+		}
+	}
+	return nil
+}
+
+// admit refuses r unless the count and the named nodes of every line are free.
+func (s *state) admit(r *record) error {
+	for i := range r.lines {
+		l := &r.lines[i]
+		for _, name := range l.pinned {
+			if n, ok := s.node(name); !ok || n.pool != l.pool {
+				return fmt.Errorf("%w node %q in Request.Lines[pool %q].Nodes", ErrUnknown, name, l.pool)
+			}
+		}
+		if r.class == Standby {
+			continue
+		}
+		if len(l.pinned) > 0 {
+			if e := s.seatConflict(r, l, l.pinned, l.from, l.to); e != nil {
+				return e
+			}
+		}
+		if p := s.pool(l.pool); p.load.Max(l.from, l.to) > p.open-l.count {
+			return s.conflict(r, l, ReasonCount)
+		}
+	}
+	return nil
+}
+
+// seatably decides e, which makes or changes the booking that will look like r,
+// and refuses it if then r, or any other floating line, has less of a plan than
+// it would have without e.
+func (c *Calendar) seatably(e Event, r *record) error {
+	s := &c.core.S
+	plain := true
+	for i := range r.lines {
+		l := &r.lines[i]
+		plain = plain && (r.class == Standby || r.floating(l) && l.from >= max(s.now, s.lastFixed(l.pool)) && len(l.plan) == 0)
+	}
+	if plain { // the count has decided
+		return c.decide(e, r.pools()...)
+	}
+	return c.core.Try(func() error {
+		base := c.core.S
+		if err := c.decide(e, r.pools()...); err != nil {
+			return err
+		}
+		for i := range r.lines {
+			if !c.core.S.spares(&base, r.id, r.lines[i].pool) {
+				x := base.conflict(r, &r.lines[i], ReasonUnplaced)
+				x.Free, x.Shortfall = max(x.Free, x.Need), 0 // its own nodes are free for it
+				x.tried = "keeping the plans of the others and laying all anew in order of begin"
+				return x
+			}
+		}
+		return nil
+	})
+}
+
+// spares reports whether self has all it needs in a pool and no other floating
+// line has less than in base.
+func (s *state) spares(base *state, self, pool string) bool {
+	last := s.lastFixed(pool)
+	var before map[string]int64
+	for _, l := range s.waiting(pool, last) {
+		m := l.missing()
+		if m == 0 {
+			continue
+		}
+		if l.id == self {
+			return false
+		}
+		if before == nil {
+			before = map[string]int64{}
+			for _, b := range base.lay(pool, last) {
+				before[b.id] = b.missing()
+			}
+		}
+		if m > before[l.id] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reservation
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Class says what a booking is entitled to.
+//
+// A Class is immutable and safe for concurrent use.
+type Class uint8
+
+// Classes of bookings.
+const (
+	Firm    Class = iota // its nodes are kept for it in its whole window
+	Standby              // takes nodes that no Firm booking uses, and leaves with notice
+)
+
+var classNames = []string{"Firm", "Standby"}
+
+// String returns the name of c.
+func (c Class) String() string { return name("Class", classNames, int(c)) }
+
+// MarshalText returns the name of c.
+func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// A Phase is where a booking is in its life.
+//
+// A Phase is immutable and safe for concurrent use.
+type Phase uint8
+
+// Phases of a booking. Held → Confirmed → Active → Grace → Ended, or Expired,
+// or Cancelled. New phases are added at the end.
+const (
+	Held      Phase = iota // kept until Expires
+	Confirmed              // kept for good
+	Active                 // its window has begun
+	Grace                  // its window is over, work may still leave
+	Ended                  // over; its nodes may still be in cleanup
+	Expired                // a hold that nobody confirmed
+	Cancelled              // given back before it began
+)
+
+var phaseNames = []string{"Held", "Confirmed", "Active", "Grace", "Ended", "Expired", "Cancelled"}
+
+// String returns the name of p.
+func (p Phase) String() string { return name("Phase", phaseNames, int(p)) }
+
+// MarshalText returns the name of p.
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Live reports whether the booking is neither over nor given up.
+func (p Phase) Live() bool { return p <= Grace }
+
+func name(typ string, names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", typ, i)
+}
+
+// A Line asks one pool for nodes. A request has at most one line per pool.
+//
+// A Line is immutable and safe for concurrent use.
+type Line struct {
+	Pool string `json:"pool"`
+	// Count is the number of nodes. With Nodes it is 0 or len(Nodes). In a
+	// Standby claim it is the greatest number of seats, 0 for no limit.
+	Count int64 `json:"count"`
+	// Nodes pins the line to these nodes. Empty: floating, the nodes are chosen
+	// when the booking is seated.
+	Nodes []string `json:"nodes,omitempty"`
+}
+
+// A Request asks for nodes of one or more pools in one window, all or nothing.
+//
+// A Request is immutable and safe for concurrent use.
+type Request struct {
+	ID     string `json:"id"` // chosen by the caller; it is the request key as well
+	Owner  string `json:"owner"`
+	Class  Class  `json:"class"`
+	Window Window `json:"window"`
+	Lines  []Line `json:"lines"`
+	Note   string `json:"note,omitempty"` // for people
+}
+
+// A Seat is a node that a booking has.
+//
+// A Seat is immutable and safe for concurrent use.
+type Seat struct {
+	Pool string `json:"pool"`
+	Node string `json:"node"`
+}
+
+// A Booking is a request that the calendar has accepted, and what became of it.
+//
+// A Booking is immutable and safe for concurrent use.
+type Booking struct {
+	Request
+	Phase    Phase     `json:"phase"`
+	Expires  time.Time `json:"expires,omitzero"` // of a hold
+	Seats    []Seat    `json:"seats,omitempty"`  // by pool and node; empty while it floats
+	Version  uint64    `json:"version"`          // grows by one with each change
+	Created  time.Time `json:"created"`
+	GraceEnd time.Time `json:"graceEnd,omitzero"` // when work must be gone; zero if open
+	EndedAt  time.Time `json:"endedAt,omitzero"`  // when it ended, expired or was cancelled
+	// Envelope is the range in which its nodes are not free for others:
+	// [Start − Prep, End + Grace + Cleanup), the widest of its pools.
+	Envelope Window `json:"envelope"`
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reservation_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berth-gpu/berth/reservation"
+)
+
+func clock(hour, minute int) time.Time {
+	return time.Date(2026, 3, 2, hour, minute, 0, 0, time.UTC)
+}
+
+func window(from, to int) reservation.Window {
+	return reservation.Window{Start: clock(from, 0), End: clock(to, 0)}
+}
+
+// h100 is a pool of n nodes with eight GPUs each.
+func h100(n int) reservation.Pool {
+	p := reservation.Pool{Name: "h100", GPUsPerUnit: 8, Label: "NVIDIA H100"}
+	for i := range n {
+		p.Units = append(p.Units, reservation.Unit{Name: fmt.Sprintf("n%d", i+1)})
+	}
+	return p
+}
+
+func request(id, owner string, w reservation.Window, nodes int64) reservation.Request {
+	return reservation.Request{ID: id, Owner: owner, Window: w, Lines: []reservation.Line{{Pool: "h100", Count: nodes}}}
+}
+
+func Example() {
+	cal, err := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hold, err := cal.Hold(clock(9, 0), request("train-7", "vision", window(10, 12), 3), 10*time.Minute)
+	if refusal, ok := errors.AsType[*reservation.ConflictError](err); ok {
+		fmt.Println("choose one of", refusal.Offers)
+		return
+	}
+	booking, err := cal.Confirm(clock(9, 1), hold.ID, hold.Version)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cal.Advance(clock(10, 0)) // seats and starts what is due
+	booking, _ = cal.Find(booking.ID)
+	fmt.Println(booking.Phase, booking.Seats)
+	for _, e := range cal.TakeEvents() { // durable before anybody sees it
+		fmt.Println(e.Kind())
+	}
+	// Output:
+	// Active [{h100 n1} {h100 n2} {h100 n3}]
+	// held
+	// confirmed
+	// opened
+	// started
+}
+
+// A refusal says what is short and what could be had instead.
+func ExampleConflictError() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	_, _ = cal.Book(clock(9, 0), request("train-7", "vision", window(10, 12), 3))
+	_, err := cal.Book(clock(9, 0), request("eval-1", "speech", window(11, 13), 2))
+	fmt.Println(err)
+	refusal, _ := errors.AsType[*reservation.ConflictError](err)
+	for _, o := range refusal.Offers {
+		fmt.Println(o.Kind, o.Window, o.Lines)
+	}
+	fmt.Printf("%+v\n", refusal.For("speech").Blocking)
+	// Output:
+	// reservation: conflict: booking "eval-1": pool "h100": 2 nodes needed, 1 free in [2026-03-02T11:00:00Z, 2026-03-02T12:00:00Z); instead: [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z), 1 node in [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z)
+	// Later [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z) [{h100 2 []}]
+	// Smaller [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z) [{h100 1 []}]
+	// [{ID: Owner: Window:[2026-03-02T10:00:00Z, 2026-03-02T12:00:00Z) Count:3}]
+}
+
+func ExampleCalendar_Profile() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	_, _ = cal.Book(clock(9, 0), request("a", "vision", window(10, 12), 3))
+	_, _ = cal.SetOutage(clock(9, 0), reservation.Outage{ID: "rma", Owner: "ops", Nodes: []string{"n4"}, Window: window(11, 14)})
+	for s := range cal.Profile("h100", window(9, 15)) {
+		fmt.Println(s.Window.Start.Format("15:04"), s.Capacity, s.Firm, s.Free)
+	}
+	// Output:
+	// 09:00 4 0 4
+	// 10:00 4 3 1
+	// 11:00 3 3 0
+	// 12:00 3 0 3
+	// 14:00 4 0 4
+}
+
+func ExampleCalendar_EarliestFit() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	_, _ = cal.Book(clock(9, 0), request("a", "vision", reservation.Window{Start: clock(9, 0), End: clock(11, 20)}, 3))
+	offer, err := cal.EarliestFit(reservation.Query{
+		Lines: []reservation.Line{{Pool: "h100", Count: 4}}, Length: 2 * time.Hour, Align: 30 * time.Minute,
+	})
+	fmt.Println(offer.Window, err)
+	// Output: [2026-03-02T11:30:00Z, 2026-03-02T13:30:00Z) <nil>
+}
+
+// What-if: fork, change, ask, drop.
+func ExampleCalendar_Fork() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	_, _ = cal.Book(clock(9, 0), request("a", "vision", window(10, 12), 4))
+	whatIf := cal.Fork()
+	impact, _ := whatIf.SetOutage(clock(9, 0), reservation.Outage{ID: "maintenance", Owner: "ops", Nodes: []string{"n1"}, Window: window(11, 13)})
+	for _, d := range impact.Degraded {
+		fmt.Println(d.ID, d.Window, d.Shortfall)
+	}
+	free, _ := cal.MinFree("h100", window(12, 14))
+	fmt.Println("the calendar itself still has", free)
+	// Output:
+	// a [2026-03-02T10:00:00Z, 2026-03-02T12:00:00Z) 1
+	// the calendar itself still has 4
+}
+
+// The host chooses the nodes of a booking shortly before it begins.
+func ExampleCalendar_Seat() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	_, _ = cal.Book(clock(9, 0), request("a", "vision", window(10, 12), 2))
+	for b := range cal.Binding(clock(9, 50)) {
+		free, _ := cal.FreeNodes("h100", b.Window)
+		fmt.Println(b.ID, free)
+		b, err := cal.Seat(clock(9, 50), b.ID, free[2:]) // what the host's own planner says
+		fmt.Println(b.Seats, err)
+	}
+	// Output:
+	// a [n1 n2 n3 n4]
+	// [{h100 n3} {h100 n4}] <nil>
+}
+
+func ExampleEventJSON() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
+	_, _ = cal.Hold(clock(9, 0), request("a", "vision", window(10, 12), 2), time.Minute)
+	cal.Advance(clock(9, 5))
+	for _, e := range cal.Events()[1:] {
+		b, err := reservation.EventJSON(e)
+		fmt.Println(string(b), err)
+	}
+	// Output: {"kind":"expired","at":"2026-03-02T09:01:00Z","id":"a"} <nil>
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reservation
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/berth-gpu/berth/internal/cow"
+	"github.com/berth-gpu/berth/internal/tick"
+)
+
+// overlap returns who takes the node in [from, to). The node's slots must not
+// overlap each other, so the last one that begins before to decides.
+func overlap(set *cow.Sorted[slot], name string, from, to int64) (string, bool) {
+	for x := range set.Before(slot{node: name, from: to - 1, id: lastID}) {
+		return x.id, x.node == name && x.to > from
+	}
+	return "", false
+}
+
+// lastID is greater than every id: no id holds this byte.
+const lastID = "\xff"
+
+// outIn reports whether an outage of the node overlaps [from, to).
+func (s *state) outIn(name string, from, to int64) bool {
+	for x := range s.outs.From(slot{node: name, from: none}) {
+		if x.node != name || x.from >= to {
+			break
+		}
+		if x.to > from {
+			return true
+		}
+	}
+	return false
+}
+
+// outUnion returns the ranges in which at least one outage has the node.
+func (s *state) outUnion(name string) []slot {
+	var out []slot
+	for x := range s.outs.From(slot{node: name, from: none}) {
+		if x.node != name {
+			break
+		}
+		if k := len(out) - 1; k >= 0 && x.from <= out[k].to {
+			out[k].to = max(out[k].to, x.to)
+		} else {
+			out = append(out, slot{node: name, from: x.from, to: x.to})
+		}
+	}
+	return out
+}
+
+// addLost adds n nodes to what outages take, in the ranges of one node.
+func (s *state) addLost(tok *cow.Token, name string, n int64) {
+	nd, ok := s.node(name)
+	if !ok || nd.spare {
+		return
+	}
+	ranges := s.outUnion(name)
+	if len(ranges) == 0 {
+		return
+	}
+	p := *s.pool(nd.pool)
+	for _, x := range ranges {
+		p.load.Add(tok, x.from, x.to, n)
+		p.lost.Add(tok, x.from, x.to, n)
+	}
+	s.pools.Put(tok, &p)
+}
+
+// swapOutage replaces outage old by now, either of which may be nil.
+func (s *state) swapOutage(tok *cow.Token, old, now *outage) {
+	var names []string
+	if old != nil {
+		names = append(names, old.nodes...)
+	}
+	if now != nil {
+		names = append(names, now.nodes...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names {
+		nd, ok := s.node(name)
+		if !ok {
+			continue // gone from the pools; its slots went with it
+		}
+		s.addLost(tok, name, -1)
+		if old.has(name) {
+			s.outs.Remove(tok, slot{name, old.from, old.to, old.id})
+			s.fixed.Remove(tok, fix{nd.pool, old.from, name, outageRef + old.id})
+		}
+		if now.has(name) {
+			s.evict(tok, name, now.from, now.to)
+			s.outs.Put(tok, slot{name, now.from, now.to, now.id})
+			s.fixed.Put(tok, fix{nd.pool, now.from, name, outageRef + now.id})
+		}
+		s.addLost(tok, name, +1)
+	}
+	if old != nil {
+		if old.to != tick.Forever {
+			s.due.Remove(tok, due{at: old.to, kind: dueOutage, id: old.id})
+		}
+		s.outages.Remove(tok, old)
+	}
+	if now != nil {
+		if now.to != tick.Forever {
+			s.due.Put(tok, due{at: now.to, kind: dueOutage, id: now.id})
+		}
+		s.outages.Put(tok, now)
+	}
+}
+
+// has reports whether o, which may be nil, has the node.
+func (o *outage) has(name string) bool {
+	return o != nil && inSorted(o.nodes, name)
+}
+
+// outageRef keeps the ids of outages apart from those of bookings: no id
+// begins with a control character.
+const outageRef = "\x00"
+
+// lastFixed returns the last instant at which a seat or an outage of the pool
+// begins. From there on every busy node is busy once and then free for good,
+// so the count alone decides; before it, floating lines need a plan.
+func (s *state) lastFixed(pool string) int64 {
+	for x := range s.fixed.Before(fix{pool: pool, from: tick.Forever, node: lastID}) {
+		if x.pool == pool {
+			return x.from
+		}
+		break
+	}
+	return none
+}
+
+// touching yields the lines of a pool whose span overlaps [from, to), in no
+// particular order.
+func (s *state) touching(pool string, from, to int64) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for class := uint8(0); class < 64; class++ {
+			first, some := span{}, false
+			for x := range s.spans.From(span{pool: pool, class: class, from: none}) {
+				first, some = x, true
+				break
+			}
+			if !some || first.pool != pool {
+				return
+			}
+			class = first.class
+			// A span of this class is shorter than 1<<class.
+			low := int64(none)
+			if class < 62 && from > none+(1<<class) {
+				low = from - 1<<class
+			}
+			for x := range s.spans.From(span{pool: pool, class: class, from: low}) {
+				if x.pool != pool || x.class != class || x.from >= to {
+					break
+				}
+				if x.to > from && !yield(x) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reservation
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/berth-gpu/berth/internal/cow"
+	"github.com/berth-gpu/berth/internal/step"
+	"github.com/berth-gpu/berth/internal/tick"
+)
+
+// state is everything a Calendar knows. Its containers are copy-on-write, so
+// a copy of the struct is a fork. Pools, records and outages are reached by
+// pointer and never changed once they are stored.
+//
+// Encoded: start, now, pools, outages, recs (with seats and plans), notices.
+// Everything else is an index that Restore rebuilds.
+type state struct {
+	start, now int64
+
+	pools   cow.Sorted[*pool]   // by name
+	nodes   cow.Sorted[node]    // by name
+	outages cow.Sorted[*outage] // by id
+	recs    cow.Sorted[*record] // by id
+
+	live    cow.Sorted[*record]  // live records by start, id
+	final   cow.Sorted[clearing] // other records by the instant from which they may be forgotten
+	due     cow.Sorted[due]      // what changes by itself
+	spans   cow.Sorted[span]     // which lines touch a range
+	floats  cow.Sorted[float]    // Firm lines that wait for their seats
+	planned cow.Sorted[float]    // those of them with a plan
+	short   cow.Sorted[float]    // Firm lines with seats, but too few
+	seats   cow.Sorted[slot]     // Firm seats by node and time; one node's never overlap
+	plans   cow.Sorted[slot]     // planned seats by node and time; likewise
+	outs    cow.Sorted[slot]     // outages by node and time; may overlap
+	fixed   cow.Sorted[fix]      // begins of seats and outages by pool
+}
+
+// pool is a Pool, its terms and its levels over time.
+type pool struct {
+	Pool
+	terms
+	open int64     // units that are not spare
+	load step.Tree // nodes of Firm envelopes plus open nodes in outage: free = open − load
+	lost step.Tree // open nodes in outage: capacity = open − lost
+	sum  int64     // nodes of all lines in load, to bound its levels
+}
+
+// node is one unit and what the calendar keeps about it.
+type node struct {
+	name, pool string
+	ord        int // index in the pool's units
+	spare      bool
+	standby    string // the Standby claim that has it
+	notice     string // the Firm booking for which that claim was told to leave
+	reclaimAt  int64  // instant of the queued notice; none if there is none
+}
+
+// record is one booking.
+type record struct {
+	id, owner, note string
+	class           Class
+	phase           Phase
+	held            bool  // made by Hold
+	start, end      int64 // end may be tick.Forever
+	asked           int64 // the first end, by which a repeated request is known
+	created         int64
+	expires         int64 // if held
+	ended           int64 // if not live
+	version         uint64
+	lines           []line // by pool, each pool once
+}
+
+// line is what a booking has of one pool.
+type line struct {
+	pool     string
+	count    int64
+	pinned   []string // sorted
+	from, to int64    // the envelope
+	cleanup  int64
+	open     bool     // the envelope has begun
+	seats    []string // sorted
+	late     []late   // of seats that came after the envelope began, by node
+	plan     []string // sorted; only while it floats
+}
+
+// late is a seat that the line has only since an instant.
+type late struct {
+	node  string
+	since int64
+}
+
+// seatFrom returns since when the line has a node.
+func (l *line) seatFrom(name string) int64 {
+	for _, x := range l.late {
+		if x.node == name {
+			return x.since
+		}
+	}
+	return l.from
+}
+
+// setSeats replaces the seats of a line. Nodes that are new to an open line
+// count from now on: before, somebody else may have had them.
+func (l *line) setSeats(names []string, now int64) {
+	var since []late
+	for _, n := range names {
+		at := now
+		if inSorted(l.seats, n) {
+			at = l.seatFrom(n)
+		}
+		if l.open && at != l.from {
+			since = append(since, late{n, at})
+		}
+	}
+	l.seats, l.late = names, since
+}
+
+// dropSeat takes one node from the seats of a line.
+func (l *line) dropSeat(name string) { l.setSeats(without(l.seats, name), l.from) }
+
+type outage struct {
+	id, owner, reason string
+	nodes             []string // sorted; a name may be gone from the pools
+	from, to          int64
+}
+
+const none = -1 << 63 // no instant
+
+// floating reports whether line l waits for its seats.
+func (r *record) floating(l *line) bool {
+	return r.class == Firm && r.phase.Live() && !l.open && len(l.pinned) == 0 && len(l.seats) == 0
+}
+
+// occupies reports whether line l keeps nodes from others in its envelope.
+func (r *record) occupies(l *line) bool {
+	return r.class == Firm && r.phase <= Ended && l.from < l.to
+}
+
+// isShort reports whether line l has seats, or should have, but too few.
+func (r *record) isShort(l *line) bool {
+	return r.class == Firm && r.phase.Live() && (l.open || len(l.pinned) > 0 || len(l.seats) > 0) && int64(len(l.seats)) < l.count
+}
+
+// graceEnd returns the instant by which work must be gone.
+func (r *record) graceEnd() int64 {
+	if r.end == tick.Forever {
+		return tick.Forever
+	}
+	at := r.end
+	for i := range r.lines {
+		at = max(at, r.lines[i].to-r.lines[i].cleanup)
+	}
+	return at
+}
+
+// last returns when the entitlement of r is or was over.
+func (r *record) last() int64 {
+	if r.phase.Live() {
+		return r.end
+	}
+	return min(r.end, r.ended)
+}
+
+// clearAt returns the instant from which a record says nothing about the
+// present any more.
+func (r *record) clearAt() int64 {
+	at := r.ended
+	if r.phase.Live() {
+		at = r.end
+	}
+	for i := range r.lines {
+		if r.occupies(&r.lines[i]) {
+			at = max(at, r.lines[i].to)
+		}
+	}
+	return at
+}
+
+// change returns a copy of r for a change; its lines are copied, too.
+func (r *record) change() *record {
+	c := *r
+	c.lines = slices.Clone(r.lines)
+	return &c
+}
+
+// line returns the line of a pool, or nil.
+func (r *record) line(pool string) *line {
+	for i := range r.lines {
+		if r.lines[i].pool == pool {
+			return &r.lines[i]
+		}
+	}
+	return nil
+}
+
+// clearing is an item of the index of records that are over.
+type clearing struct {
+	at int64
+	id string
+}
+
+// Kinds of due items. At one instant they come in this order: expiries, ends,
+// capacity changes, notices, then begins.
+const (
+	dueExpiry = iota
+	dueEnd    // of the window, or of the grace
+	dueOutage // the end of one
+	dueNotice // id is a node
+	dueOpen   // the envelope of a line begins
+	dueStart
+)
+
+type due struct {
+	at   int64
+	kind uint8
+	id   string
+	line int
+}
+
+// span is one line in the overlap index. Spans are grouped by the bit length
+// of their duration, so a range is searched with one seek per length in use.
+type span struct {
+	pool     string
+	class    uint8
+	from, to int64
+	id       string
+}
+
+type float struct {
+	pool string
+	from int64
+	id   string
+}
+
+// slot is a node's range that id takes.
+type slot struct {
+	node     string
+	from, to int64
+	id       string
+}
+
+type fix struct {
+	pool string
+	from int64
+	node string
+	id   string
+}
+
+func newState() state {
+	return state{
+		pools:   cow.NewSorted(func(a, b *pool) bool { return a.Name < b.Name }),
+		nodes:   cow.NewSorted(func(a, b node) bool { return a.name < b.name }),
+		outages: cow.NewSorted(func(a, b *outage) bool { return a.id < b.id }),
+		recs:    cow.NewSorted(func(a, b *record) bool { return a.id < b.id }),
+		live:    cow.NewSorted(func(a, b *record) bool { return a.start < b.start || a.start == b.start && a.id < b.id }),
+		final:   cow.NewSorted(func(a, b clearing) bool { return a.at < b.at || a.at == b.at && a.id < b.id }),
+		due:     cow.NewSorted(due.less),
+		spans:   cow.NewSorted(span.less),
+		floats:  cow.NewSorted(float.less),
+		planned: cow.NewSorted(float.less),
+		short:   cow.NewSorted(float.less),
+		seats:   cow.NewSorted(slot.less),
+		plans:   cow.NewSorted(slot.less),
+		outs:    cow.NewSorted(slot.less),
+		fixed:   cow.NewSorted(fix.less),
+	}
+}
+
+func (a due) less(b due) bool {
+	if a.at != b.at {
+		return a.at < b.at
+	}
+	if a.kind != b.kind {
+		return a.kind < b.kind
+	}
+	if a.id != b.id {
+		return a.id < b.id
+	}
+	return a.line < b.line
+}
+
+func (a span) less(b span) bool {
+	if c := strings.Compare(a.pool, b.pool); c != 0 {
+		return c < 0
+	}
+	if a.class != b.class {
+		return a.class < b.class
+	}
+	if a.from != b.from {
+		return a.from < b.from
+	}
+	return a.id < b.id
+}
+
+func (a float) less(b float) bool {
+	if c := strings.Compare(a.pool, b.pool); c != 0 {
+		return c < 0
+	}
+	if a.from != b.from {
+		return a.from < b.from
+	}
+	return a.id < b.id
+}
+
+func (a slot) less(b slot) bool {
+	if c := strings.Compare(a.node, b.node); c != 0 {
+		return c < 0
+	}
+	if a.from != b.from {
+		return a.from < b.from
+	}
+	return a.id < b.id
+}
+
+func (a fix) less(b fix) bool {
+	if c := strings.Compare(a.pool, b.pool); c != 0 {
+		return c < 0
+	}
+	if a.from != b.from {
+		return a.from < b.from
+	}
+	if c := strings.Compare(a.node, b.node); c != 0 {
+		return c < 0
+	}
+	return a.id < b.id
+}
+
+// byStart orders records by start and id.
+func byStart(a, b *record) int {
+	return cmp.Or(cmp.Compare(a.start, b.start), strings.Compare(a.id, b.id))
+}
+
+func (s *state) pool(name string) *pool {
+	p, _ := s.pools.Find(&pool{Pool: Pool{Name: name}})
+	return p
+}
+
+func (s *state) node(name string) (node, bool) { return s.nodes.Find(node{name: name}) }
+
+func (s *state) rec(id string) *record {
+	r, _ := s.recs.Find(&record{id: id})
+	return r
+}
+
+func (s *state) outage(id string) *outage {
+	o, _ := s.outages.Find(&outage{id: id})
+	return o
+}
+
+func lengthClass(from, to int64) uint8 { return uint8(bits.Len64(uint64(to - from))) }
