@@ -55,6 +55,10 @@ func TestMain(m *testing.M) {
 		child(path)
 		return
 	}
+	if os.Getenv(cliEnv) != "" {
+		main()
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -26,7 +26,13 @@ type cli struct {
 
 func main() {
 	var c cli
-	k := kong.Parse(&c, kong.Name("manager"), kong.Description("A cluster manager for GPUs on an embedded store."), kong.UsageOnError())
+	k := kong.Parse(&c, kong.Name("manager"), kong.Description("A cluster manager for GPUs on an embedded store."), kong.UsageOnError(),
+		kong.Exit(func(code int) {
+			if code != 0 {
+				code = exitUsage // kong ends the program by itself for a wrong command line only
+			}
+			os.Exit(code)
+		}))
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(exitCode(err))

@@ -31,9 +31,7 @@ func (s *Service) Book(ctx context.Context, actor string, r views.BookRequest, d
 	if err := may(actor, r.Owner); err != nil {
 		return views.Booking{}, err
 	}
-	b, err := do(ctx, s, Call{Command: "book", Actor: actor, Request: r, DryRun: dryRun}, func(st *state.State, at time.Time) (reservation.Booking, error) {
-		return book(r).Do(st, at)
-	})
+	b, err := do(ctx, s, Call{Command: "book", Actor: actor, Request: r, DryRun: dryRun}, seen(book(r).Do))
 	if err != nil {
 		refusal := Refuse(actor, err)
 		if errors.Is(err, reservation.ErrConflict) {
@@ -41,7 +39,19 @@ func (s *Service) Book(ctx context.Context, actor string, r views.BookRequest, d
 		}
 		return views.Booking{}, refusal
 	}
-	return booking(s.Cell.Load(), b), nil
+	return b, nil
+}
+
+// seen makes a command answer with the view of its booking, as it is right
+// after the command: that is also what a retry is answered.
+func seen(f func(*state.State, time.Time) (reservation.Booking, error)) func(*state.State, time.Time) (views.Booking, error) {
+	return func(st *state.State, at time.Time) (views.Booking, error) {
+		b, err := f(st, at)
+		if err != nil {
+			return views.Booking{}, err
+		}
+		return booking(st, b), nil
+	}
 }
 
 func book(r views.BookRequest) commands.Book {
@@ -91,11 +101,11 @@ func (s *Service) Extend(ctx context.Context, actor, key, id string, end time.Ti
 }
 
 func (s *Service) booking(ctx context.Context, c Call, f func(*state.State, time.Time) (reservation.Booking, error)) (views.Booking, error) {
-	b, err := do(ctx, s, c, f)
+	b, err := do(ctx, s, c, seen(f))
 	if err != nil {
 		return views.Booking{}, Refuse(c.Actor, err)
 	}
-	return booking(s.Cell.Load(), b), nil
+	return b, nil
 }
 
 // Submit queues a job. The job's id is its request key.
@@ -107,7 +117,7 @@ func (s *Service) Submit(ctx context.Context, actor string, j jobs.Job, dryRun b
 	if err != nil {
 		return views.Job{}, Refuse(actor, err)
 	}
-	return job(s.Cell.Load(), got), nil
+	return job(s.Cell.Load(), got), nil // a job's nodes, if it has any by now, are in the newest state
 }
 
 // Finish notes that a job is done.
