@@ -46,30 +46,30 @@ const (
 )
 
 // sentinel of a kind, and what the reader can do about it.
-func (k Kind) facts() (sentinel error, advice string) {
+func (k Kind) facts() (advice string, sentinel error) {
 	switch k {
 	case KindUnsupported:
-		return ErrUnsupported, "do without it, or use another driver or board"
+		return "do without it, or use another driver or board", ErrUnsupported
 	case KindNotInitialised:
-		return ErrNotInitialised, "open the library before the call"
+		return "open the library before the call", ErrNotInitialised
 	case KindNoPermission:
-		return ErrNoPermission, "run as root or give the process access to the device files"
+		return "run as root or give the process access to the device files", ErrNoPermission
 	case KindInUse:
-		return ErrInUse, "end the processes that hold it, then try again"
+		return "end the processes that hold it, then try again", ErrInUse
 	case KindInsufficient:
-		return ErrInsufficient, "free a slice of this GPU or take another GPU"
+		return "free a slice of this GPU or take another GPU", ErrInsufficient
 	case KindGPULost:
-		return ErrGPULost, "take the node out of service and reset or reboot it"
+		return "take the node out of service and reset or reboot it", ErrGPULost
 	case KindResetRequired:
-		return ErrResetRequired, "drain the GPU and reset it"
+		return "drain the GPU and reset it", ErrResetRequired
 	case KindTimeout:
-		return ErrTimeout, "treat the GPU as unhealthy until a call returns"
+		return "treat the GPU as unhealthy until a call returns", ErrTimeout
 	case KindLibraryMissing:
-		return ErrLibraryMissing, "install the NVIDIA driver"
+		return "install the NVIDIA driver", ErrLibraryMissing
 	case KindSymbolMissing:
-		return ErrSymbolMissing, "install a newer NVIDIA driver"
+		return "install a newer NVIDIA driver", ErrSymbolMissing
 	default:
-		return ErrUnknown, "look up the code in nvml.h"
+		return "look up the code in nvml.h", ErrUnknown
 	}
 }
 
@@ -93,7 +93,7 @@ type Error struct {
 
 // Error says the sentinel's text, what was tried on which device, and what to do next.
 func (e *Error) Error() string {
-	sentinel, advice := e.Kind.facts()
+	advice, sentinel := e.Kind.facts()
 	var text strings.Builder
 	text.WriteString(sentinel.Error())
 	if e.Op != "" {
@@ -117,7 +117,7 @@ func (e *Error) Error() string {
 
 // Is reports whether target is the sentinel of this error's kind.
 func (e *Error) Is(target error) bool {
-	sentinel, _ := e.Kind.facts()
+	_, sentinel := e.Kind.facts()
 	return target == sentinel
 }
 

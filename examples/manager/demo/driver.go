@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -99,6 +101,7 @@ type Driver struct {
 	rand  *rand.Rand
 
 	next    time.Time // of the next arrival
+	kind    string    // "openb", or "warm" for what is there before the clock starts
 	arrived int       // in this round
 	round   int
 	ends    endings
@@ -115,7 +118,7 @@ func New(s *service.Service, c *clock.Fast, trace []TraceJob, gpus int64, cfg Co
 		work += float64(j.Job.GPUs*1000+j.Job.GPUMilli) / 1000 * stretched(j.Length).Seconds()
 	}
 	gap := time.Duration(work / (float64(gpus) * cfg.Load) / float64(len(trace)) * float64(time.Second))
-	d := &Driver{s: s, clock: c, cfg: cfg, trace: trace, gap: max(gap, time.Millisecond), next: c.Now(), round: 1,
+	d := &Driver{s: s, clock: c, cfg: cfg, trace: trace, gap: max(gap, time.Millisecond), next: c.Now(), kind: "openb", round: 1,
 		rand: rand.New(rand.NewPCG(cfg.Seed, 1)), started: map[string]time.Time{}}
 	d.resume()
 	return d
@@ -125,8 +128,7 @@ func New(s *service.Service, c *clock.Fast, trace []TraceJob, gpus int64, cfg Co
 func (d *Driver) resume() {
 	st := d.s.Cell.Load()
 	for j := range st.Jobs.All() {
-		var round, i int
-		if n, _ := fmt.Sscanf(j.ID, "openb-%d-%d", &round, &i); n == 2 {
+		if kind, round, i, ok := parse(j.ID); ok && kind == "openb" {
 			if round > d.round {
 				d.round, d.arrived = round, 0
 			}
@@ -150,6 +152,7 @@ func (d *Driver) Progress() *views.DemoProgress {
 // gone soon: what is found running at any moment is mostly long.
 func (d *Driver) Prefill(ctx context.Context, share float64) error {
 	want := int64(share * float64(d.s.Overview("").Capacity))
+	d.kind = "warm"
 	for asked := int64(0); asked < want; {
 		var batch []jobs.Job
 		for len(batch) < 256 && asked < want {
@@ -173,7 +176,7 @@ func (d *Driver) Prefill(ctx context.Context, share float64) error {
 			}
 		}
 	}
-	d.arrived, d.round = 0, d.round+1 // the passed-over ones have their turn in the next round
+	d.kind, d.arrived, d.round = "openb", 0, 1
 	d.next = d.clock.Now()
 	return nil
 }
@@ -184,7 +187,7 @@ func (d *Driver) take() jobs.Job {
 		d.arrived, d.round = 0, d.round+1
 	}
 	j := d.trace[d.arrived].Job
-	j.ID = fmt.Sprintf("openb-%d-%04d", d.round, d.arrived)
+	j.ID = fmt.Sprintf("%s-%d-%04d", d.kind, d.round, d.arrived)
 	// Teams submit in proportion to their share, a little unevenly.
 	n := (d.arrived*37 + d.round*11) % 100
 	for _, t := range Teams {
@@ -197,9 +200,19 @@ func (d *Driver) take() jobs.Job {
 	return j
 }
 
+// parse takes the id of one of the driver's jobs apart.
+func parse(id string) (kind string, round, i int, ok bool) {
+	parts := strings.Split(id, "-")
+	if len(parts) != 3 {
+		return "", 0, 0, false
+	}
+	round, err1 := strconv.Atoi(parts[1])
+	i, err2 := strconv.Atoi(parts[2])
+	return parts[0], round, i, err1 == nil && err2 == nil && round > 0 && i >= 0
+}
+
 func (d *Driver) length(id string) time.Duration {
-	var round, i int
-	if n, _ := fmt.Sscanf(id, "openb-%d-%d", &round, &i); n == 2 && i >= 0 && i < len(d.trace) {
+	if _, _, i, ok := parse(id); ok && i < len(d.trace) {
 		return stretched(d.trace[i].Length)
 	}
 	return time.Hour

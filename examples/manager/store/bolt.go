@@ -163,7 +163,7 @@ func (b *Bolt) SaveSnapshot(seq uint64, snapshot []byte) error {
 	err = b.db.Update(func(tx *bolt.Tx) error {
 		log := tx.Bucket(bucketLog)
 		c := log.Cursor()
-		for k, _ := c.First(); k != nil && len(k) == 8 && binary.BigEndian.Uint64(k) <= seq; k, _ = c.First() {
+		for k, _ := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= seq; k, _ = c.First() {
 			if err := c.Delete(); err != nil {
 				return err
 			}
