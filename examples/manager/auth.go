@@ -5,11 +5,12 @@ package main
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 )
 
-var errToken = errors.New(`send "Authorization: Bearer <token>", or the cookie berth-token`)
+var errToken = errors.New(`send "Authorization: Bearer <token>", or sign in at /login`)
 
 const tokenCookie = "berth-token"
 
@@ -33,4 +34,31 @@ func bearer(tokens map[string]string) func(*http.Request) (string, error) {
 		}
 		return tenant, nil
 	}
+}
+
+const loginPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>berth</title><meta name="viewport" content="width=device-width">
+<h1>berth</h1><form method="post"><label>Token <input name="token" type="password" autocomplete="current-password" autofocus></label> <button>Sign in</button></form>%s`
+
+// login keeps a token in a cookie that scripts cannot read, for the page. The
+// token is checked with every request, so nothing needs to be kept here.
+func login(viewer func(*http.Request) (string, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'")
+		if r.Method != http.MethodPost {
+			_, _ = fmt.Fprintf(w, loginPage, "")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+		c := &http.Cookie{Name: tokenCookie, Value: r.PostFormValue("token"), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+		probe := &http.Request{Header: http.Header{"Authorization": {"Bearer " + c.Value}}}
+		if _, err := viewer(probe); err != nil || c.Valid() != nil {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = fmt.Fprintf(w, loginPage, "<p>That token is not known.</p>")
+			return
+		}
+		http.SetCookie(w, c)
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	})
 }

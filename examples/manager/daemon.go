@@ -121,6 +121,9 @@ func (d *daemon) serve(ctx context.Context, listen string, viewer func(*http.Req
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", api.Handler(d.service, api.Options{Viewer: viewer}))
+	if viewer != nil {
+		mux.Handle("/login", http.NewCrossOriginProtection().Handler(login(viewer)))
+	}
 	mux.Handle("/", web.Handler(d.service, web.Options{Viewer: viewer}))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +30,7 @@ const cliEnv = "BERTH_CLI_CHILD"
 
 // running is the demo's fleet on a clock of wall speed, without the driver, so
 // that nobody but the test books anything.
-func running(t *testing.T, path string) (url string, stop func() error) {
+func running(t *testing.T, path string) (address string, stop func() error) {
 	d, err := openDaemon(path, func(time.Time) clock.Clock { return clock.NewFast(demo.Start, 1) }, newDemo)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -40,11 +42,11 @@ func running(t *testing.T, path string) (url string, stop func() error) {
 		})
 	}()
 	select {
-	case url = <-ready:
+	case address = <-ready:
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	return url, func() error { cancel(); return <-ended }
+	return address, func() error { cancel(); return <-ended }
 }
 
 // cliRun runs this program as a user would and returns its exit code.
@@ -196,4 +198,35 @@ func TestBrowserBooks(t *testing.T) {
 	require.Len(t, list, 1)
 	require.Equal(t, int64(8), list[0].Nodes)
 	require.NoError(t, stop())
+}
+
+// With tokens, page and API know who calls; without one nobody gets in.
+func TestTokens(t *testing.T) {
+	viewer := bearer(map[string]string{"admin-token-0123456789": "", "vision-token-0123456789": "vision"})
+	h := login(viewer)
+	post := func(token string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/login", strings.NewReader(url.Values{"token": {token}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	require.Equal(t, http.StatusUnauthorized, post("wrong").Code)
+	require.Equal(t, http.StatusUnauthorized, post("").Code)
+	w := post("vision-token-0123456789")
+	require.Equal(t, http.StatusSeeOther, w.Code)
+	cookie := w.Result().Cookies()[0]
+	require.True(t, cookie.HttpOnly)
+	r := httptest.NewRequest("GET", "/", nil)
+	_, err := viewer(r)
+	require.Error(t, err)
+	r.AddCookie(cookie)
+	who, err := viewer(r)
+	require.NoError(t, err)
+	require.Equal(t, "vision", who)
+	r = httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Authorization", "Bearer admin-token-0123456789")
+	who, err = viewer(r)
+	require.NoError(t, err)
+	require.Empty(t, who)
 }
