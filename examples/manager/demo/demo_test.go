@@ -17,6 +17,7 @@ import (
 	"github.com/berth-gpu/berth/examples/manager/demo"
 	"github.com/berth-gpu/berth/examples/manager/service"
 	"github.com/berth-gpu/berth/examples/manager/state"
+	"github.com/berth-gpu/berth/examples/manager/views"
 	"github.com/berth-gpu/berth/reservation"
 	"github.com/berth-gpu/berth/topology"
 )
@@ -90,6 +91,48 @@ func TestTwoDays(t *testing.T) {
 		require.True(t, string(want) == string(got), "replay differs")
 		t.Logf("%d records, %d jobs running, %d waiting, %d preemptions, %.0f %% busy", len(log.records), o.Running, o.Waiting, preempted,
 			100*float64(o.Busy)/float64(o.Capacity))
+	})
+}
+
+// While a person holds an offer the clock runs at wall speed, or the offer would
+// expire in half a second; confirmed or given back, it runs fast again.
+func TestWallSpeedWhileHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fleet, err := demo.Fleet()
+		require.NoError(t, err)
+		fleet.Nodes = fleet.Nodes[300:310]
+		cluster, err := topology.New(fleet)
+		require.NoError(t, err)
+		pools := func(c *topology.Cluster) []reservation.Pool { return state.PoolsByModel(c, demo.Policy) }
+		st, err := state.New(state.Config{Fleet: fleet, Tenants: demo.Tenants(pools(cluster)), Pools: pools})
+		require.NoError(t, err)
+		fast := clock.NewFast(demo.Start, 600)
+		s := &service.Service{Clock: fast}
+		s.Cell = cell.New(st, 0, &tape{}, nil)
+		trace, err := demo.Trace()
+		require.NoError(t, err)
+		d := demo.New(s, fast, trace[:50], cluster.GPUCount(), demo.Config{Speed: 600, Load: 0.01})
+		ctx, stop := context.WithCancel(t.Context())
+		var run sync.WaitGroup
+		run.Go(func() { require.NoError(t, s.Cell.Run(ctx)) })
+		run.Go(func() { require.NoError(t, d.Run(ctx)) })
+		defer run.Wait()
+		defer stop()
+		time.Sleep(time.Second)
+		require.InDelta(t, 600, fast.Speed(), 0)
+		pool := s.Overview("").Pools[0]
+		start := fast.Now().Add(20 * 24 * time.Hour).Truncate(time.Hour)
+		_, err = s.Book(ctx, "vision", views.BookRequest{ID: "mine", Owner: "vision", Pool: pool.Name, Nodes: 1, Start: start, End: start.Add(time.Hour), HoldS: 300}, false)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		require.InDelta(t, 1, fast.Speed(), 0)
+		require.True(t, d.Progress().Paused)
+		time.Sleep(100 * time.Second)
+		b, err := s.Confirm(ctx, "vision", "mine")
+		require.NoError(t, err, "100 s of the wall later it is still held")
+		require.Equal(t, "confirmed", b.Phase)
+		time.Sleep(time.Second)
+		require.InDelta(t, 600, fast.Speed(), 0)
 	})
 }
 
