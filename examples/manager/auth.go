@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -34,6 +35,23 @@ func bearer(tokens map[string]string) func(*http.Request) (string, error) {
 		}
 		return tenant, nil
 	}
+}
+
+// loopbackOnly serves requests that name this machine as their host, and no
+// others: without tokens every caller is an admin, and a page of another site
+// could have its name resolve to this machine.
+func loopbackOnly(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "without tokens only loopback is served", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 const loginPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>berth</title><meta name="viewport" content="width=device-width">

@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"github.com/berth-gpu/berth/examples/manager/api"
+	"github.com/berth-gpu/berth/examples/manager/commands"
 	"github.com/berth-gpu/berth/examples/manager/service"
 	"github.com/berth-gpu/berth/examples/manager/views"
 	"github.com/berth-gpu/berth/health"
 	"github.com/berth-gpu/berth/isolation"
+	"github.com/berth-gpu/berth/quota"
 )
 
 type clientCmds struct {
@@ -38,6 +40,8 @@ type clientCmds struct {
 	Leases       leasesCmd       `cmd:"" help:"What the nodes of a running job must set up."`
 	Cordon       cordonCmd       `cmd:"" help:"Take a node out of service."`
 	Uncordon     uncordonCmd     `cmd:"" help:"Give up a hold on a node."`
+	Fleet        fleetCmd        `cmd:"" help:"Change the fleet: nodes join, leave, are replaced."`
+	Tenant       tenantCmd       `cmd:"" help:"Create or change a tenant of the quota tree."`
 	Check        checkCmd        `cmd:"" help:"Verify the contract between the engines."`
 }
 
@@ -454,6 +458,51 @@ func (c *uncordonCmd) Run() error {
 		return err
 	}
 	return c.show(out, func(w *tabwriter.Writer) { row(w, "node", c.Node, "is no longer held by", c.Owner) })
+}
+
+type fleetCmd struct {
+	remote
+	File string `arg:"" help:"A change of the fleet, as JSON." type:"existingfile"`
+}
+
+// Run sends the change.
+func (c *fleetCmd) Run() error {
+	var out commands.FleetReport
+	if err := c.send("/v1/fleet", c.File, &out); err != nil {
+		return err
+	}
+	return c.show(out, func(w *tabwriter.Writer) {
+		row(w, "FLEET VERSION", "NODES", "GPUS")
+		row(w, out.Version, out.Nodes, out.GPUs)
+	})
+}
+
+// send posts a file of JSON as it is.
+func (c *remote) send(path, file string, out any) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return c.call("POST", path, nil, json.RawMessage(b), out)
+}
+
+type tenantCmd struct {
+	remote
+	File string `arg:"" help:"A tenant with its limits, as JSON." type:"existingfile"`
+}
+
+// Run sends the tenant.
+func (c *tenantCmd) Run() error {
+	var out quota.Tenant
+	if err := c.send("/v1/tenants", c.File, &out); err != nil {
+		return err
+	}
+	return c.show(out, func(w *tabwriter.Writer) {
+		row(w, "TENANT", "KEY", "NOMINAL")
+		for _, l := range out.Limits {
+			row(w, out.Name, l.Key, l.Nominal)
+		}
+	})
 }
 
 type checkCmd struct{ remote }

@@ -87,6 +87,9 @@ func (c *remote) call(method, path string, query url.Values, in, out any) error 
 	if err != nil {
 		return usage("--server", c.Server, err.Error())
 	}
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}

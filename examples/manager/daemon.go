@@ -56,15 +56,20 @@ func (d *daemon) load(fresh func() (*state.State, error)) (*state.State, error) 
 	var s *state.State
 	err := d.journal.Load(
 		func(seq uint64, snapshot []byte) (err error) {
-			s, err = state.Restore(seq, snapshot)
-			return err
+			if s, err = state.Restore(seq, snapshot); err != nil {
+				return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+			}
+			return nil
 		},
 		func(r store.Record) (err error) {
 			if s == nil {
 				return fmt.Errorf("%w: the log begins without a snapshot", store.ErrDamaged)
 			}
 			d.found++
-			return s.Apply(r.Seq, r.Payload)
+			if err := s.Apply(r.Seq, r.Payload); err != nil {
+				return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+			}
+			return nil
 		})
 	if err != nil || s != nil {
 		return s, err
@@ -117,19 +122,26 @@ func (d *daemon) snapshot() error {
 func (d *daemon) serve(ctx context.Context, listen string, viewer func(*http.Request) (string, error), ready func(url string), work func(context.Context) error) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
-		return fmt.Errorf("listen on %q: %w", listen, err)
+		return errors.Join(fmt.Errorf("listen on %q: %w", listen, err), d.journal.Close())
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", api.Handler(d.service, api.Options{Viewer: viewer}))
 	if viewer != nil {
-		mux.Handle("/login", http.NewCrossOriginProtection().Handler(login(viewer)))
+		mux.Handle("/login", login(viewer))
 	}
 	mux.Handle("/", web.Handler(d.service, web.Options{Viewer: viewer}))
+	handler := http.NewCrossOriginProtection().Handler(mux)
+	if viewer == nil {
+		handler = loopbackOnly(handler)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
-	errs := make(chan error, 3)
+	// Requests outlive ctx a little, so that what is being decided is answered.
+	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+	defer endRequests()
+	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return requests }}
+	errs := make(chan error, 4)
 	var wg sync.WaitGroup
 	writer, stopWriter := context.WithCancel(context.WithoutCancel(ctx))
 	var writing sync.WaitGroup
@@ -139,6 +151,10 @@ func (d *daemon) serve(ctx context.Context, listen string, viewer func(*http.Req
 			cancel()
 		}
 	})
+	if err := d.service.CatchUp(ctx); err != nil && ctx.Err() == nil {
+		errs <- err
+		cancel()
+	}
 	wg.Go(func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			errs <- err
@@ -153,9 +169,11 @@ func (d *daemon) serve(ctx context.Context, listen string, viewer func(*http.Req
 	})
 	ready("http://" + l.Addr().String())
 	<-ctx.Done()
+	streams := time.AfterFunc(time.Second, endRequests) // pages that listen for news never end by themselves
+	defer streams.Stop()
 	grace, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
-	_ = srv.Shutdown(grace) // streams that stay open are cut after the grace
+	_ = srv.Shutdown(grace) // what is still open after the grace is cut
 	_ = srv.Close()
 	wg.Wait()
 	stopWriter()

@@ -23,6 +23,7 @@ import (
 	"github.com/berth-gpu/berth/examples/internal/need"
 	"github.com/berth-gpu/berth/examples/manager/clock"
 	"github.com/berth-gpu/berth/examples/manager/demo"
+	"github.com/berth-gpu/berth/examples/manager/store"
 	"github.com/berth-gpu/berth/examples/manager/views"
 )
 
@@ -106,6 +107,16 @@ func TestCLI(t *testing.T) {
 	require.Contains(t, ok("cordon", node, "--owner", "human/ada", "--step", "rma", "--reason", "fan"), "rma")
 	require.Contains(t, ok("nodes", "A10-x1"), "human/ada")
 	require.Contains(t, ok("check"), "holds")
+	write := func(text string) string {
+		p := filepath.Join(t.TempDir(), "x.json")
+		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
+		return p
+	}
+	require.Contains(t, ok("fleet", write(`{"remove":["openb-node-0001"]}`), "--dry-run"), "1212")
+	require.Contains(t, ok("fleet", write(`{"remove":["openb-node-0001"]}`)), "1212")
+	no(exitUsage, "nowhere", "fleet", write(`{"remove":["nowhere"]}`))
+	require.Contains(t, ok("tenant", write(`{"name":"guest","parent":"org","limits":[{"key":"gpu-milli/T4","nominal":2000}]}`)), "guest")
+	no(exitUsage, "guest", "tenant", write(`{"name":"org","parent":"guest"}`))
 	require.Contains(t, ok("kill", "job-1", "--why", "test"), "cancelled")
 
 	// A second process is told so; so is one with a damaged store.
@@ -126,7 +137,18 @@ func TestCLI(t *testing.T) {
 	require.Contains(t, ok("uncordon", node, "--owner", "human/ada"), node)
 	require.NoError(t, stop())
 	_, out, _ := cliRun(t, url, "journal", path)
-	require.Empty(t, out, "an orderly stop leaves a snapshot and no log")
+	for _, command := range []string{"book", "extend", "submit", "cordon", "fleet", "tenant", "cancel"} {
+		require.Contains(t, out, `"command":"`+command+`"`, "the audit log outlives an orderly stop")
+	}
+	file := filepath.Join(t.TempDir(), "plain")
+	code, _, errs := cliRun(t, url, "journal", path, "--export", file)
+	require.Zero(t, code, errs)
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	cut, err := store.ReadJournal(f, 1, func(store.Record) error { return nil })
+	require.NoError(t, err)
+	require.Nil(t, cut)
+	require.NoError(t, f.Close())
 }
 
 // A fleet file with mistakes: all of them are named, and nothing is started.

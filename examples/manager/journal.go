@@ -18,7 +18,7 @@ type kongContext = kong.Context
 
 type journalCmd struct {
 	Store  string `arg:"" help:"Store file of a manager that is not running." type:"existingfile"`
-	Export string `help:"Write the records after the snapshot as a plain journal file instead of printing them."`
+	Export string `help:"Write the records as a plain journal file instead of printing them."`
 }
 
 // Run prints the audit log, one JSON object per record, or exports the records.
@@ -36,11 +36,7 @@ func (c *journalCmd) Run() error {
 		}
 		out = bufio.NewWriter(file)
 	}
-	err = b.Load(
-		func(seq uint64, snapshot []byte) error {
-			_, err := state.Restore(seq, snapshot)
-			return err
-		},
+	err = b.History(
 		func(r store.Record) error {
 			if file != nil {
 				frame, err := store.AppendFrame(nil, r)

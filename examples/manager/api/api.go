@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strconv"
 	"time"
@@ -17,6 +18,8 @@ import (
 	"github.com/berth-gpu/berth/examples/manager/service"
 	"github.com/berth-gpu/berth/examples/manager/views"
 	"github.com/berth-gpu/berth/health"
+	"github.com/berth-gpu/berth/quota"
+	"github.com/berth-gpu/berth/topology"
 )
 
 const (
@@ -89,13 +92,9 @@ func (h *server) routes() []Route {
 		get("/v1/bookings", func(c call) (any, error) { return h.s.Bookings(c.viewer), nil }),
 		get("/v1/bookings/{id...}", func(c call) (any, error) { return h.s.Booking(c.viewer, c.r.PathValue("id")) }),
 		change("POST /v1/bookings", h.book),
-		change("POST /v1/confirm/{id...}", func(c call) (any, error) {
-			return refuseDryRun(c, func() (any, error) { return h.s.Confirm(c.ctx, c.viewer, c.r.PathValue("id")) })
-		}),
+		change("POST /v1/confirm/{id...}", func(c call) (any, error) { return h.s.ConfirmAs(c.ctx, c.as(), c.r.PathValue("id")) }),
 		change("POST /v1/extend/{id...}", h.extend),
-		change("DELETE /v1/bookings/{id...}", func(c call) (any, error) {
-			return refuseDryRun(c, func() (any, error) { return h.s.Cancel(c.ctx, c.viewer, c.r.PathValue("id")) })
-		}),
+		change("DELETE /v1/bookings/{id...}", func(c call) (any, error) { return h.s.CancelAs(c.ctx, c.as(), c.r.PathValue("id")) }),
 		get("/v1/quota", func(c call) (any, error) { return h.s.Quota(c.viewer), nil }),
 		get("/v1/jobs", func(c call) (any, error) {
 			n, err := number(c.r, "limit", 100)
@@ -107,26 +106,27 @@ func (h *server) routes() []Route {
 		get("/v1/jobs/{id...}", func(c call) (any, error) { return h.s.Job(c.viewer, c.r.PathValue("id")) }),
 		change("POST /v1/jobs", h.submit),
 		change("DELETE /v1/jobs/{id...}", func(c call) (any, error) {
-			return refuseDryRun(c, func() (any, error) {
-				return h.s.Kill(c.ctx, c.viewer, c.r.PathValue("id"), c.r.URL.Query().Get("why"))
-			})
+			return h.s.KillAs(c.ctx, c.as(), c.r.PathValue("id"), c.r.URL.Query().Get("why"))
 		}),
 		get("/v1/nodes", func(c call) (any, error) { return h.s.Fleet(c.viewer, c.r.URL.Query().Get("pool")) }),
 		get("/v1/nodes/{id...}", func(c call) (any, error) { return h.s.Node(c.viewer, c.r.PathValue("id")) }),
 		get("/v1/leases/{id...}", func(c call) (any, error) { return h.s.Leases(c.viewer, c.r.PathValue("id")) }),
 		admin("POST /v1/cordon/{id...}", true, h.cordon),
 		admin("POST /v1/uncordon/{id...}", true, h.uncordon),
+		admin("POST /v1/fleet", true, h.fleet),
+		admin("POST /v1/tenants", true, func(c call) (any, error) {
+			var t quota.Tenant
+			if err := body(c.r, &t); err != nil {
+				return nil, err
+			}
+			return h.s.TenantAs(c.ctx, c.as(), commands.SetTenant{Tenant: t})
+		}),
 		admin("GET /v1/check", false, func(call) (any, error) { return h.s.Check() }),
 	}
 }
 
-// refuseDryRun keeps a call that has no dry run from being carried out as one.
-func refuseDryRun(c call, f func() (any, error)) (any, error) {
-	if c.dryRun {
-		return nil, invalid("dry_run", "true", "this call has none; ask for the booking or the job instead")
-	}
-	return f()
-}
+// as is who calls, under which request key, and whether for real.
+func (c call) as() service.Call { return service.Call{Actor: c.viewer, Key: c.key, DryRun: c.dryRun} }
 
 func (h *server) handle(f func(call) (any, error), admin bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,6 +138,11 @@ func (h *server) handle(f func(call) (any, error), admin bool) http.Handler {
 		}
 		if admin && viewer != "" {
 			problem(w, service.ErrForbidden)
+			return
+		}
+		if r.Method == http.MethodPost && r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
+			problem(w, &views.Refusal{Code: "not-json", Title: "send JSON", Detail: fmt.Sprintf("Content-Type is %q: must be application/json", r.Header.Get("Content-Type")),
+				Status: http.StatusUnsupportedMediaType})
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -161,6 +166,13 @@ func (h *server) handle(f func(call) (any, error), admin bool) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		_ = json.NewEncoder(w).Encode(v) // the caller went away: nobody to tell
 	})
+}
+
+// isJSON keeps forms of other sites out: a browser sends JSON across origins only
+// after asking.
+func isJSON(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == "application/json"
 }
 
 func problem(w http.ResponseWriter, r *views.Refusal) {
@@ -255,7 +267,7 @@ func (h *server) extend(c call) (any, error) {
 	if err := body(c.r, &b); err != nil {
 		return nil, err
 	}
-	return h.s.Extend(c.ctx, c.viewer, c.key, c.r.PathValue("id"), b.End, c.dryRun)
+	return h.s.ExtendAs(c.ctx, c.as(), c.r.PathValue("id"), b.End)
 }
 
 // A SubmitRequest is the body of POST /v1/jobs.
@@ -298,7 +310,7 @@ func (h *server) cordon(c call) (any, error) {
 			return nil, err
 		}
 	}
-	return h.s.Cordon(c.ctx, c.viewer, commands.Cordon{Node: c.r.PathValue("id"), Owner: b.Owner, Step: step, Reason: b.Reason, Expected: b.Expected}, c.dryRun)
+	return h.s.CordonAs(c.ctx, c.as(), commands.Cordon{Node: c.r.PathValue("id"), Owner: b.Owner, Step: step, Reason: b.Reason, Expected: b.Expected})
 }
 
 func (h *server) uncordon(c call) (any, error) {
@@ -308,8 +320,22 @@ func (h *server) uncordon(c call) (any, error) {
 	if err := body(c.r, &b); err != nil {
 		return nil, err
 	}
-	err := h.s.Uncordon(c.ctx, c.viewer, commands.Uncordon{Node: c.r.PathValue("id"), Owner: b.Owner}, c.dryRun)
+	err := h.s.UncordonAs(c.ctx, c.as(), commands.Uncordon{Node: c.r.PathValue("id"), Owner: b.Owner})
 	return struct {
 		OK bool `json:"ok"`
 	}{err == nil}, err
+}
+
+// fleet reads a change of the fleet. A body is at most 1 MiB: a large fleet joins
+// in several changes.
+func (h *server) fleet(c call) (any, error) {
+	b, err := io.ReadAll(c.r.Body)
+	if err != nil {
+		return nil, &views.Refusal{Code: "too-large", Title: "the request is too large", Detail: err.Error(), Status: http.StatusRequestEntityTooLarge}
+	}
+	change, err := topology.DecodeChange(b)
+	if err != nil {
+		return nil, &views.Refusal{Code: "invalid", Title: "the body is not a change of the fleet", Detail: err.Error(), Status: http.StatusUnprocessableEntity}
+	}
+	return h.s.FleetAs(c.ctx, c.as(), commands.Fleet{Change: change})
 }

@@ -93,6 +93,7 @@ func (w *world) call(tenant, method, path, body string) (int, string) {
 	r, err := http.NewRequest(method, w.url+path, strings.NewReader(body))
 	require.NoError(w.t, err)
 	r.Header.Set("Test-Tenant", tenant)
+	r.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(r)
 	require.NoError(w.t, err)
 	b, err := io.ReadAll(resp.Body)
@@ -220,8 +221,8 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/v1/bookings", book("x", "a", 1, -5, 1), 422, "present"},
 		{"POST", "/v1/bookings", book("x", "nobody", 1, 1, 1), 422, `"nobody"`},
 		{"POST", "/v1/bookings", strings.Replace(book("x", "a", 1, 1, 1), "T4-x2", "H100", 1), 422, `pool "H100"`},
-		{"POST", "/v1/bookings", strings.Replace(book("x", "a", 1, 1, 1), "}", `,"hold_seconds":-3}`, 1), 422, "hold"},
-		{"POST", "/v1/bookings", book("", "a", 1, 1, 1), 422, "ID"},
+		{"POST", "/v1/bookings", strings.Replace(book("x", "a", 1, 1, 1), "}", `,"hold_seconds":-3}`, 1), 422, "hold_seconds is -3"},
+		{"POST", "/v1/bookings", book("", "a", 1, 1, 1), 422, "id is"},
 		{"POST", "/v1/bookings?dry_run=maybe", book("x", "a", 1, 1, 1), 422, `"maybe"`},
 		{"POST", "/v1/jobs", `{"id":"j","tenant":"a","count":0}`, 422, "count is 0"},
 		{"POST", "/v1/jobs", `{"id":"j","tenant":"zz","count":1,"gpus":1}`, 422, `"zz"`},
@@ -296,6 +297,7 @@ func TestRequestKey(t *testing.T) {
 	post := func(key, end string) (int, string) {
 		r, err := http.NewRequest("POST", w.url+"/v1/extend/x", strings.NewReader(`{"end":"`+end+`"}`))
 		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", key)
 		r.Header.Set("Test-Tenant", "a")
 		resp, err := http.DefaultClient.Do(r)

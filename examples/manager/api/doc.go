@@ -2,12 +2,13 @@
 
 // Package api is the manager's HTTP/JSON interface.
 //
-//   - Every answer is one of the structs of package views. A refusal is
-//     application/problem+json with a stable code.
+//   - Answers are the structs of package views, or of berth's own packages (holds,
+//     leases, tenants). A refusal is application/problem+json with a stable code.
 //   - Every mutating call takes ?dry_run=true: it says what would happen and
 //     changes nothing.
-//   - Ids chosen by the caller (bookings, jobs) are request keys; other mutating
-//     calls take an Idempotency-Key header. A retry is answered as before.
+//   - The ids that callers choose for bookings and jobs are request keys; all other
+//     mutating calls take an Idempotency-Key header. A retry within a day is
+//     answered as before. Every caller has keys of its own.
 //   - Whoever calls with a tenant's token sees and changes that tenant's things only.
 //
 // Times are RFC 3339, in whole seconds.

@@ -43,9 +43,12 @@ type Log interface {
 var (
 	// ErrClosed is returned once Run has ended or the log has failed.
 	ErrClosed = errors.New("cell: closed")
-	// ErrStale is returned by a command that insists on a base which is no longer the newest.
-	ErrStale = errors.New("cell: state has moved on")
+	// ErrTooLarge is returned for a command whose record the log would not take.
+	ErrTooLarge = errors.New("cell: record is too large")
 )
+
+// MaxRecord bounds the bytes of one command's record.
+const MaxRecord = 48 << 20
 
 // MaxBatch bounds the commands of one append.
 const MaxBatch = 512
@@ -205,5 +208,8 @@ func run[S State[S]](command func(S) (any, error), fork S) (val any, payload []b
 		return val, nil, err
 	}
 	payload, err = fork.Record()
+	if len(payload) > MaxRecord {
+		return nil, nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(payload), MaxRecord)
+	}
 	return val, payload, err
 }

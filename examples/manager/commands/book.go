@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-gpu/berth/examples/manager/jobs"
 	"github.com/berth-gpu/berth/examples/manager/state"
 	"github.com/berth-gpu/berth/quota"
 	"github.com/berth-gpu/berth/reservation"
@@ -30,6 +31,13 @@ const MaxHold = 30 * time.Minute
 
 // Do charges the ledger and books the calendar under one id.
 func (c Book) Do(s *state.State, at time.Time) (reservation.Booking, error) {
+	if err := jobs.ValidID(c.ID); err != nil {
+		return reservation.Booking{}, fmt.Errorf("%w: id is %.100q: %w", state.ErrInvalid, c.ID, err)
+	}
+	return c.do(s, at)
+}
+
+func (c Book) do(s *state.State, at time.Time) (reservation.Booking, error) {
 	charge, booking, err := c.requests(s)
 	if err != nil {
 		return reservation.Booking{}, err
@@ -83,8 +91,8 @@ type Offer struct {
 // Offers returns what could be had now: the exact wish if it fits, else the
 // nearest alternatives that the owner's quota allows as well.
 func (c Book) Offers(s *state.State, at time.Time) ([]Offer, error) {
-	fork := s.Fork()
-	_, err := c.Do(fork, at)
+	c.ID = "offer/-" // no booking can have that id, so none is in the way
+	_, err := c.do(s.Fork(), at)
 	if err == nil {
 		return []Offer{{Kind: "exact", Window: reservation.Window{Start: c.Start.UTC(), End: c.End.UTC()}, Nodes: c.Nodes}}, nil
 	}
@@ -99,7 +107,7 @@ func (c Book) Offers(s *state.State, at time.Time) ([]Offer, error) {
 	for _, o := range s.Calendar.Offers(r) {
 		try := c
 		try.Start, try.End, try.Nodes = o.Window.Start, o.Window.End, o.Lines[0].Count
-		if _, err := try.Do(s.Fork(), at); err == nil {
+		if _, err := try.do(s.Fork(), at); err == nil {
 			out = append(out, Offer{strings.ToLower(o.Kind.String()), o.Window, try.Nodes})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Housekeep forgets what has been over for a while, so that the state stays as
-// large as the work in it; the journal remembers.
+// large as the work in it. The journal remembers it for as long as it keeps records.
 type Housekeep struct{ Keep time.Duration }
 
 // Do returns how many records were forgotten.

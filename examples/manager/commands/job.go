@@ -5,6 +5,9 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-gpu/berth/examples/manager/jobs"
@@ -22,7 +25,8 @@ func (c Submit) Do(s *state.State, at time.Time) (*jobs.Job, error) {
 	return s.Jobs.Submit(at, c.Job)
 }
 
-// Finish notes that a running job is done.
+// Finish notes that a running job is done. It is for the node's agent, not for
+// tenants.
 type Finish struct{ ID string }
 
 // Do frees what the job had.
@@ -60,12 +64,25 @@ func (c Kill) Do(s *state.State, at time.Time) (*jobs.Job, error) {
 	return s.Jobs.Cancel(at, c.ID, c.Why)
 }
 
-// Schedule starts waiting jobs, oldest first; one that does not fit does not
-// block those behind it. Budget bounds how many are tried.
+// Schedule starts waiting jobs. Tenants take turns, each with its oldest jobs
+// first, so no tenant's queue stands in front of another's; and a job that does
+// not fit does not block those behind it.
 type Schedule struct{ Budget int }
 
-// DefaultBudget is the number of jobs that one Schedule tries if it says 0.
+// DefaultBudget is the number of jobs that one Schedule looks for a place for, if
+// it says 0. Jobs that ask for as much as one that was just refused cost nothing.
 const DefaultBudget = 256
+
+// shape is all that a refusal depends on inside one pass.
+type shape struct {
+	tenant, models           string
+	count                    int
+	gpus, milli, cpu, memory int64
+}
+
+func shapeOf(j *jobs.Job) shape {
+	return shape{j.Tenant, strings.Join(j.Models, "\x00"), j.Count, j.GPUs, j.GPUMilli, j.CPUMilli, j.MemoryMiB}
+}
 
 // Do returns how many jobs were started.
 func (c Schedule) Do(s *state.State, at time.Time) (started int, err error) {
@@ -73,28 +90,54 @@ func (c Schedule) Do(s *state.State, at time.Time) (started int, err error) {
 	if budget <= 0 {
 		budget = DefaultBudget
 	}
-	var try []*jobs.Job
-	for j := range s.Jobs.Waiting() {
-		if len(try) == budget {
-			break
-		}
-		try = append(try, j)
-	}
+	queues, order := byTenant(s)
 	s.BeginPass(at)
-	refused := map[string]bool{} // a shape that did not fit will not fit again in this pass
-	for _, j := range try {
-		shape := fmt.Sprint(j.Tenant, j.Count, j.GPUs, j.GPUMilli, j.CPUMilli, j.MemoryMiB, j.Models)
-		if refused[shape] {
-			continue
+	refused := map[shape]bool{}
+	for budget > 0 && len(order) > 0 {
+		left := order[:0]
+		for _, tenant := range order {
+			q := queues[tenant]
+			for len(q) > 0 && refused[shapeOf(q[0])] {
+				q = q[1:]
+			}
+			if len(q) == 0 || budget == 0 {
+				continue
+			}
+			budget--
+			switch err := s.Place(at, q[0]); {
+			case err == nil:
+				started++
+			case errors.Is(err, state.ErrWaits):
+				refused[shapeOf(q[0])] = true
+			default:
+				return started, err
+			}
+			queues[tenant] = q[1:]
+			left = append(left, tenant)
 		}
-		switch err := s.Place(at, j); {
-		case err == nil:
-			started++
-		case errors.Is(err, state.ErrWaits):
-			refused[shape] = true
-		default:
-			return started, err
-		}
+		order = left
 	}
 	return started, nil
+}
+
+// headStart is how many of its oldest jobs a tenant always has tried first; the
+// rest is begun at another place in every pass, so that none waits behind jobs
+// that never fit.
+const headStart = 32
+
+// byTenant returns the waiting jobs of each tenant in the order in which they
+// are tried, and the tenants by name.
+func byTenant(s *state.State) (map[string][]*jobs.Job, []string) {
+	queues := map[string][]*jobs.Job{}
+	for j := range s.Jobs.Waiting() {
+		queues[j.Tenant] = append(queues[j.Tenant], j)
+	}
+	for tenant, q := range queues {
+		if len(q) > headStart {
+			rest := q[headStart:]
+			turn := int(s.Seq() * headStart % uint64(len(rest)))
+			queues[tenant] = slices.Concat(q[:headStart], rest[turn:], rest[:turn])
+		}
+	}
+	return queues, slices.Sorted(maps.Keys(queues))
 }

@@ -223,7 +223,13 @@ func (d *Driver) submit(ctx context.Context, batch []jobs.Job) error {
 	errs := make([]error, len(batch))
 	var wg sync.WaitGroup
 	for i, j := range batch {
-		wg.Go(func() { _, errs[i] = d.s.Submit(ctx, "", j, false) })
+		wg.Go(func() {
+			_, err := d.s.Submit(ctx, "", j, false)
+			if r, ok := errors.AsType[*views.Refusal](err); ok && r.Code == "id-taken" {
+				return // somebody has used the name of a task: then it does not run
+			}
+			errs[i] = err
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -250,7 +256,10 @@ func (d *Driver) Run(ctx context.Context) error {
 		}
 		if !now.Before(bookings) {
 			d.book(ctx, now)
-			d.breakNode(ctx, now)
+			d.breakNode(ctx)
+			if _, err := d.s.Housekeep(ctx, 24*time.Hour); err != nil && ctx.Err() == nil {
+				return err
+			}
 			bookings = now.Add(3 * time.Hour)
 		}
 	}
@@ -350,13 +359,13 @@ func (d *Driver) book(ctx context.Context, now time.Time) {
 }
 
 // breakNode takes a random node out and gives repaired ones back.
-func (d *Driver) breakNode(ctx context.Context, now time.Time) {
+func (d *Driver) breakNode(ctx context.Context) {
 	st := d.s.Cell.Load()
 	var held int
 	for h := range st.Health.Holds("") {
 		held++
 		if h.Owner == "health/demo" && (h.Slips > 0 || d.rand.IntN(4) == 0) {
-			_ = d.s.Uncordon(ctx, "", commands.Uncordon{Node: string(h.Node), Owner: "health/demo"}, false)
+			_ = d.s.UncordonAs(ctx, service.Call{}, commands.Uncordon{Node: string(h.Node), Owner: "health/demo"})
 		}
 	}
 	if held > 12 {
@@ -368,8 +377,7 @@ func (d *Driver) breakNode(ctx context.Context, now time.Time) {
 	}
 	step := []health.Step{health.StepReset, health.StepReboot, health.StepDiag, health.StepRMA}[d.rand.IntN(4)]
 	id := string(st.Cluster.ID(nodes[d.rand.IntN(len(nodes))]))
-	_, _ = d.s.Cordon(ctx, "", commands.Cordon{Node: id, Owner: "health/demo", Step: step, Reason: "a fault of the demo"}, false)
-	_ = now
+	_, _ = d.s.CordonAs(ctx, service.Call{}, commands.Cordon{Node: id, Owner: "health/demo", Step: step, Reason: "a fault of the demo"})
 }
 
 // endings is a heap of jobs by the instant they end.

@@ -5,7 +5,10 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Sentinel errors, returned wrapped with the job's id.
@@ -58,11 +61,11 @@ func (j *Job) Validate() error {
 	bad := func(field string, value any, rule string) {
 		errs = append(errs, fmt.Errorf("%w: %s is %v: %s", ErrInvalid, field, value, rule))
 	}
-	if j.ID == "" || len(j.ID) > 200 {
-		bad("id", fmt.Sprintf("%q", j.ID), "must have 1 to 200 bytes")
+	if err := ValidID(j.ID); err != nil {
+		bad("id", fmt.Sprintf("%.100q", j.ID), err.Error())
 	}
-	if j.Tenant == "" {
-		bad("tenant", `""`, "must name a tenant")
+	if j.Tenant == "" || len(j.Tenant) > MaxID {
+		bad("tenant", fmt.Sprintf("%.100q", j.Tenant), "must name a tenant")
 	}
 	if j.Count < 1 || j.Count > 10_000 {
 		bad("count", j.Count, "must be 1 to 10000")
@@ -79,10 +82,47 @@ func (j *Job) Validate() error {
 	if j.MemoryMiB < 0 || j.MemoryMiB > 1<<40 {
 		bad("memory_mib", j.MemoryMiB, "must be 0 to 2^40")
 	}
+	if total := int64(j.Count) * j.CPUMilli; j.Count > 0 && j.Count <= 10_000 && j.CPUMilli <= 1<<40 && total > 1<<40 {
+		bad("cpu_milli", j.CPUMilli, "count times it must be at most 2^40")
+	}
+	if len(j.Models) > MaxModels {
+		bad("models", fmt.Sprintf("a list of %d", len(j.Models)), fmt.Sprintf("must have at most %d names", MaxModels))
+	}
+	for _, m := range j.Models {
+		if m == "" || len(m) > MaxID || !utf8.ValidString(m) || strings.ContainsFunc(m, unicode.IsControl) {
+			bad("models", fmt.Sprintf("%.100q", j.Models), "must be names of GPU models")
+			break
+		}
+	}
 	if j.GPUs+j.GPUMilli+j.CPUMilli+j.MemoryMiB == 0 {
 		bad("gpus", 0, "a job must ask for something")
 	}
 	return errors.Join(errs...)
+}
+
+// Bounds of what a caller may choose.
+const (
+	MaxID     = 128
+	MaxModels = 64
+)
+
+// ValidID says whether a caller may give that id to a job or a booking: 1 to
+// MaxID letters, digits, "-", "_" and ".", the first and last a letter or digit.
+// So ids fit into paths, file names and device names, and can never be one that
+// the manager makes itself, which have a "/".
+func ValidID(id string) error {
+	const rule = `must have 1 to 128 letters, digits, "-", "_" or ".", the first and last a letter or digit`
+	if id == "" || len(id) > MaxID {
+		return errors.New(rule)
+	}
+	for i := range len(id) {
+		c := id[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && (i == 0 || i == len(id)-1 || c != '-' && c != '_' && c != '.') {
+			return errors.New(rule)
+		}
+	}
+	return nil
 }
 
 // same reports whether two submissions ask for the same.

@@ -78,6 +78,9 @@ func (q *Queue) Counts() (all, waiting, running int) {
 // Submit adds a job. Repeated with the same body it changes nothing.
 func (q *Queue) Submit(at time.Time, j Job) (*Job, error) {
 	j.Phase, j.Submitted = Queued, at.UTC().Truncate(time.Second)
+	if len(j.Models) == 0 {
+		j.Models = nil
+	}
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
@@ -85,7 +88,7 @@ func (q *Queue) Submit(at time.Time, j Job) (*Job, error) {
 		if old.same(&j) {
 			return old, nil
 		}
-		return nil, fmt.Errorf("%w: %q of tenant %q: choose another id", ErrExists, j.ID, old.Tenant)
+		return nil, fmt.Errorf("%w: %q: choose another id", ErrExists, j.ID)
 	}
 	return q.decide("submitted", j), nil
 }

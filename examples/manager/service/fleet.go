@@ -5,7 +5,6 @@ package service
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-gpu/berth/examples/manager/commands"
@@ -85,12 +84,22 @@ func node(st *state.State, n topology.NodeIndex, viewer, pool string, booked map
 		}
 		v.Holds = append(v.Holds, hold)
 	}
-	if viewer != "" && v.Tenant != "" && v.Tenant != viewer {
-		v.Tenant, v.Booking = others, ""
-		return v
+	if viewer != "" {
+		if b, ok := booked[string(id)]; ok && b.Owner != viewer {
+			v.Booking = ""
+		}
+		if v.Tenant != "" && v.Tenant != viewer { // that it is taken, and no more
+			v.Tenant, v.Booking, v.CPUFree, v.MemFree = others, "", 0, 0
+			for g := range v.GPUs {
+				v.GPUs[g] = state.MilliPerGPU
+			}
+			return v
+		}
 	}
 	for p := range st.Fleet.OnNode(n) {
-		v.Jobs = append(v.Jobs, strings.SplitN(p.Request.ID, "#", 2)[0])
+		if job, ok := state.JobOf(p.Request.ID); ok {
+			v.Jobs = append(v.Jobs, job)
+		}
 	}
 	slices.Sort(v.Jobs)
 	return v

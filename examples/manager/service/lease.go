@@ -5,7 +5,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/berth-gpu/berth/allocator"
 	"github.com/berth-gpu/berth/examples/manager/commands"
@@ -36,15 +35,16 @@ func (s *Service) Leases(viewer, id string) ([]isolation.Plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("job %q runs without a placement", id)
 	}
-	plans, err := plansOf(st, p)
+	plans, err := plansOf(st, j, p)
 	if err != nil {
 		return nil, Refuse(viewer, err)
 	}
 	return plans, nil
 }
 
-// plansOf plans the leases of one placement, one per node.
-func plansOf(st *state.State, p allocator.Placement) ([]isolation.Plan, error) {
+// plansOf plans the leases of one placement, one per node: the job's id, and its
+// run as epoch.
+func plansOf(st *state.State, j *jobs.Job, p allocator.Placement) ([]isolation.Plan, error) {
 	byNode := map[topology.NodeIndex]*isolation.Lease{}
 	var order []topology.NodeIndex
 	hosts := map[topology.NodeIndex]isolation.Host{}
@@ -58,7 +58,7 @@ func plansOf(st *state.State, p allocator.Placement) ([]isolation.Plan, error) {
 			if err != nil {
 				return nil, err
 			}
-			l = &isolation.Lease{ID: leaseID(p.Request.ID), Epoch: 1, Tenant: p.Request.Tenant, Node: st.Cluster.ID(a.Node),
+			l = &isolation.Lease{ID: j.ID, Epoch: uint64(j.Preemptions) + 1, Tenant: p.Request.Tenant, Node: st.Cluster.ID(a.Node),
 				Start: p.At, DedicatedNode: true}
 			byNode[a.Node], hosts[a.Node] = l, host
 			order = append(order, a.Node)
@@ -82,20 +82,6 @@ func plansOf(st *state.State, p allocator.Placement) ([]isolation.Plan, error) {
 		out = append(out, plan)
 	}
 	return out, nil
-}
-
-// leaseID makes a run's id fit for device and file names.
-func leaseID(run string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.', r == '_':
-			return r
-		case r == '#':
-			return '.'
-		default:
-			return '_'
-		}
-	}, run), "-._")
 }
 
 func simulatedHost(st *state.State, n topology.NodeIndex) (isolation.Host, error) {

@@ -132,16 +132,19 @@ func (s *Service) Availability(viewer, pool string, from, to time.Time, bins int
 	for _, c := range columns {
 		out.Bins = append(out.Bins, views.Bin{Start: c.Window.Start, End: c.Window.End, Min: c.Min, Max: c.Max, Capacity: c.Capacity})
 	}
+	var foreign []views.Booking
 	for b := range st.Calendar.Bookings(pool, w) {
 		if b.Class != reservation.Firm || !b.Phase.Live() {
 			continue
 		}
 		v := booking(st, b)
 		if viewer != "" && v.Owner != viewer {
-			v = views.Booking{Owner: others, Pool: v.Pool, Nodes: v.Nodes, GPUs: v.GPUs, Start: v.Start, End: v.End, Phase: v.Phase}
+			foreign = append(foreign, v)
+			continue
 		}
 		out.Bookings = append(out.Bookings, v)
 	}
+	out.Bookings = append(out.Bookings, summed(foreign)...)
 	for o := range st.Calendar.Outages() {
 		if !o.Window.Overlaps(w) {
 			continue
@@ -160,6 +163,34 @@ func (s *Service) Availability(viewer, pool string, from, to time.Time, bins int
 		}
 	}
 	return out, nil
+}
+
+// summed is what a tenant sees of others' bookings in one pool: how many nodes
+// they have together, and until when that changes.
+func summed(list []views.Booking) []views.Booking {
+	type edge struct {
+		at          time.Time
+		nodes, gpus int64
+	}
+	var edges []edge
+	for _, b := range list {
+		edges = append(edges, edge{b.Start, b.Nodes, b.GPUs}, edge{b.End, -b.Nodes, -b.GPUs})
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return a.at.Compare(b.at) })
+	var out []views.Booking
+	var nodes, gpus int64
+	for i, e := range edges {
+		nodes, gpus = nodes+e.nodes, gpus+e.gpus
+		if i+1 == len(edges) || edges[i+1].at.Equal(e.at) || nodes == 0 {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].Nodes == nodes && out[n-1].End.Equal(e.at) {
+			out[n-1].End = edges[i+1].at
+			continue
+		}
+		out = append(out, views.Booking{Owner: others, Pool: list[0].Pool, Nodes: nodes, GPUs: gpus, Start: e.at, End: edges[i+1].at, Phase: "confirmed"})
+	}
+	return out
 }
 
 func kindOf(owner string) string { return strings.SplitN(owner, "/", 2)[0] }
@@ -300,11 +331,11 @@ func (s *Service) Queue(viewer string, limit int) views.Queue {
 // reasons returns a function that says why a job waits. Jobs of equal shape have
 // equal reasons, so each shape is asked once.
 func (s *Service) reasons(st *state.State) func(viewer string, j *jobs.Job) *views.Refusal {
-	known := map[string]*views.Refusal{}
+	known := map[[2]string]*views.Refusal{}
 	now := s.now(st)
 	fork := st.Fork()
 	return func(viewer string, j *jobs.Job) *views.Refusal {
-		shape := fmt.Sprint(j.Tenant, j.Count, j.GPUs, j.GPUMilli, j.CPUMilli, j.MemoryMiB, j.Models)
+		shape := [2]string{j.Tenant, fmt.Sprintf("%d %d %d %d %d %q", j.Count, j.GPUs, j.GPUMilli, j.CPUMilli, j.MemoryMiB, j.Models)}
 		r, ok := known[shape]
 		if !ok && len(known) < 100 {
 			try := fork.Fork()

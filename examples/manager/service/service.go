@@ -57,7 +57,7 @@ func do[T any](ctx context.Context, s *Service, c Call, f func(*state.State, tim
 		return out, err
 	}
 	command := func(st *state.State) (any, error) {
-		if raw, ok, err := st.Retried(c.Key, digest); err != nil || ok {
+		if raw, ok, err := st.Retried(c.Actor, c.Key, digest); err != nil || ok {
 			return raw, err
 		}
 		at, err := st.Begin(state.Header{At: s.Clock.Now(), Command: c.Command, Actor: c.Actor, Key: c.Key, Digest: digest})

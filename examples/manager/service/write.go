@@ -5,6 +5,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/berth-gpu/berth/examples/manager/commands"
@@ -12,6 +13,7 @@ import (
 	"github.com/berth-gpu/berth/examples/manager/state"
 	"github.com/berth-gpu/berth/examples/manager/views"
 	"github.com/berth-gpu/berth/health"
+	"github.com/berth-gpu/berth/quota"
 	"github.com/berth-gpu/berth/reservation"
 )
 
@@ -30,6 +32,9 @@ func may(actor, tenant string) error {
 func (s *Service) Book(ctx context.Context, actor string, r views.BookRequest, dryRun bool) (views.Booking, error) {
 	if err := may(actor, r.Owner); err != nil {
 		return views.Booking{}, err
+	}
+	if err := checkHold(r); err != nil {
+		return views.Booking{}, Refuse(actor, err)
 	}
 	b, err := do(ctx, s, Call{Command: "book", Actor: actor, Request: r, DryRun: dryRun}, seen(book(r).Do))
 	if err != nil {
@@ -54,9 +59,17 @@ func seen(f func(*state.State, time.Time) (reservation.Booking, error)) func(*st
 	}
 }
 
+// checkHold keeps a number of seconds that is no hold from becoming one.
+func checkHold(r views.BookRequest) error {
+	if r.HoldS < 0 || r.HoldS > int64(commands.MaxHold/time.Second) {
+		return fmt.Errorf("%w: hold_seconds is %d: must be 0 to %d", state.ErrInvalid, r.HoldS, int64(commands.MaxHold/time.Second))
+	}
+	return nil
+}
+
 func book(r views.BookRequest) commands.Book {
 	return commands.Book{ID: r.ID, Owner: r.Owner, Pool: r.Pool, Nodes: r.Nodes, Start: r.Start, End: r.End,
-		Hold: time.Duration(min(max(r.HoldS, -1), 1<<30)) * time.Second, Note: r.Reason}
+		Hold: time.Duration(r.HoldS) * time.Second, Note: r.Reason}
 }
 
 // Offers answers "when could I?".
@@ -64,8 +77,8 @@ func (s *Service) Offers(viewer string, r views.BookRequest) ([]views.Offer, err
 	if err := may(viewer, r.Owner); err != nil {
 		return nil, err
 	}
-	if r.ID == "" {
-		r.ID = "offer"
+	if err := checkHold(r); err != nil {
+		return nil, Refuse(viewer, err)
 	}
 	v, err := s.Cell.Try(func(st *state.State) (any, error) {
 		at, err := st.Begin(state.Header{At: s.Clock.Now(), Command: "offers"})
@@ -86,18 +99,30 @@ func (s *Service) Offers(viewer string, r views.BookRequest) ([]views.Offer, err
 
 // Confirm turns a held offer into a booking.
 func (s *Service) Confirm(ctx context.Context, actor, id string) (views.Booking, error) {
-	return s.booking(ctx, Call{Command: "confirm", Actor: actor}, commands.Confirm{ID: id, Owner: actor}.Do)
+	return s.ConfirmAs(ctx, Call{Actor: actor}, id)
+}
+
+// ConfirmAs is Confirm with a request key, or as a dry run.
+func (s *Service) ConfirmAs(ctx context.Context, c Call, id string) (views.Booking, error) {
+	c.Command, c.Request = "confirm", id
+	return s.booking(ctx, c, commands.Confirm{ID: id, Owner: c.Actor}.Do)
 }
 
 // Cancel gives a booking back.
 func (s *Service) Cancel(ctx context.Context, actor, id string) (views.Booking, error) {
-	return s.booking(ctx, Call{Command: "cancel", Actor: actor}, commands.Cancel{ID: id, Owner: actor}.Do)
+	return s.CancelAs(ctx, Call{Actor: actor}, id)
 }
 
-// Extend moves the end of a booking.
-func (s *Service) Extend(ctx context.Context, actor, key, id string, end time.Time, dryRun bool) (views.Booking, error) {
-	return s.booking(ctx, Call{Command: "extend", Actor: actor, Key: key, Request: []any{id, end}, DryRun: dryRun},
-		commands.Extend{ID: id, Owner: actor, End: end}.Do)
+// CancelAs is Cancel with a request key, or as a dry run.
+func (s *Service) CancelAs(ctx context.Context, c Call, id string) (views.Booking, error) {
+	c.Command, c.Request = "cancel", id
+	return s.booking(ctx, c, commands.Cancel{ID: id, Owner: c.Actor}.Do)
+}
+
+// ExtendAs moves the end of a booking.
+func (s *Service) ExtendAs(ctx context.Context, c Call, id string, end time.Time) (views.Booking, error) {
+	c.Command, c.Request = "extend", []any{id, end}
+	return s.booking(ctx, c, commands.Extend{ID: id, Owner: c.Actor, End: end}.Do)
 }
 
 func (s *Service) booking(ctx context.Context, c Call, f func(*state.State, time.Time) (reservation.Booking, error)) (views.Booking, error) {
@@ -126,13 +151,20 @@ func (s *Service) Finish(ctx context.Context, id string) error {
 	return err
 }
 
-// Kill gives up a job.
-func (s *Service) Kill(ctx context.Context, actor, id, why string) (views.Job, error) {
-	got, err := do(ctx, s, Call{Command: "kill", Actor: actor}, commands.Kill{ID: id, Owner: actor, Why: why}.Do)
+// KillAs gives up a job.
+func (s *Service) KillAs(ctx context.Context, c Call, id, why string) (views.Job, error) {
+	c.Command, c.Request = "kill", []any{id, why}
+	v, err := do(ctx, s, c, func(st *state.State, at time.Time) (views.Job, error) {
+		j, err := commands.Kill{ID: id, Owner: c.Actor, Why: why}.Do(st, at)
+		if err != nil {
+			return views.Job{}, err
+		}
+		return job(st, j), nil
+	})
 	if err != nil {
-		return views.Job{}, Refuse(actor, err)
+		return v, Refuse(c.Actor, err)
 	}
-	return job(s.Cell.Load(), got), nil
+	return v, nil
 }
 
 // Schedule makes due changes happen and starts waiting jobs; it returns how
@@ -141,30 +173,67 @@ func (s *Service) Schedule(ctx context.Context, budget int) (int, error) {
 	return do(ctx, s, Call{Command: "schedule"}, commands.Schedule{Budget: budget}.Do)
 }
 
-// Cordon takes a node out of service. Only an admin may.
-func (s *Service) Cordon(ctx context.Context, actor string, c commands.Cordon, dryRun bool) (health.Hold, error) {
-	if err := may(actor, ""); err != nil {
-		return health.Hold{}, err
+// admin runs a command that only an admin may ask for.
+func admin[T any](ctx context.Context, s *Service, c Call, f func(*state.State, time.Time) (T, error)) (T, error) {
+	var none T
+	if err := may(c.Actor, ""); err != nil {
+		return none, err
 	}
-	h, err := do(ctx, s, Call{Command: "cordon", Request: c, DryRun: dryRun}, c.Do)
+	v, err := do(ctx, s, c, f)
 	if err != nil {
-		return h, Refuse(actor, err)
+		return none, Refuse(c.Actor, err)
 	}
-	return h, nil
+	return v, nil
 }
 
-// Uncordon gives up a hold. Only an admin may.
-func (s *Service) Uncordon(ctx context.Context, actor string, c commands.Uncordon, dryRun bool) error {
-	if err := may(actor, ""); err != nil {
-		return err
+// CordonAs takes a node out of service.
+func (s *Service) CordonAs(ctx context.Context, c Call, cordon commands.Cordon) (health.Hold, error) {
+	c.Command, c.Request = "cordon", cordon
+	return admin(ctx, s, c, cordon.Do)
+}
+
+// UncordonAs gives up a hold.
+func (s *Service) UncordonAs(ctx context.Context, c Call, uncordon commands.Uncordon) error {
+	c.Command, c.Request = "uncordon", uncordon
+	_, err := admin(ctx, s, c, func(st *state.State, at time.Time) (bool, error) { return true, uncordon.Do(st, at) })
+	return err
+}
+
+// FleetAs changes the hardware.
+func (s *Service) FleetAs(ctx context.Context, c Call, fleet commands.Fleet) (commands.FleetReport, error) {
+	c.Command, c.Request = "fleet", fleet
+	return admin(ctx, s, c, fleet.Do)
+}
+
+// TenantAs creates or changes a tenant.
+func (s *Service) TenantAs(ctx context.Context, c Call, tenant commands.SetTenant) (quota.Tenant, error) {
+	c.Command, c.Request = "tenant", tenant
+	return admin(ctx, s, c, tenant.Do)
+}
+
+// catchUpSlice bounds how much time one record makes up for after downtime.
+const catchUpSlice = 6 * time.Hour
+
+// CatchUp makes happen what became due while the manager was down, in records of
+// a few hours each. The manager calls it before it serves.
+func (s *Service) CatchUp(ctx context.Context) error {
+	for now := s.Clock.Now(); ; {
+		at := s.Cell.Load().At()
+		if at.IsZero() || !at.Add(catchUpSlice).Before(now) {
+			return nil
+		}
+		to := at.Add(catchUpSlice)
+		_, _, err := s.Cell.Do(ctx, func(st *state.State) (any, error) {
+			if _, err := st.Begin(state.Header{At: to, Command: "catch-up"}); err != nil {
+				return nil, err
+			}
+			st.Note() // the time itself is the news, also where nothing was due
+			return nil, nil
+		})
+		if err != nil {
+			return err
+		}
 	}
-	_, err := do(ctx, s, Call{Command: "uncordon", Request: c, DryRun: dryRun}, func(st *state.State, at time.Time) (bool, error) {
-		return true, c.Do(st, at)
-	})
-	if err != nil {
-		return Refuse(actor, err)
-	}
-	return nil
 }
 
 // Housekeep forgets what has been over for longer than keep.

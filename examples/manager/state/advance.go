@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/berth-gpu/berth/examples/manager/jobs"
 	"github.com/berth-gpu/berth/health"
@@ -24,13 +25,14 @@ func (s *State) advance(at time.Time) error {
 		if !ok || next.After(at) {
 			return nil
 		}
-		if err := s.step(next); err != nil {
+		if err := s.step(next, at); err != nil {
 			return fmt.Errorf("at %s: %w", next.Format(time.RFC3339), err)
 		}
 	}
 }
 
-func (s *State) step(at time.Time) error {
+// step makes happen what is due at an instant; to is how far time will go on.
+func (s *State) step(at, to time.Time) error {
 	s.stepped = at
 	slips, charges := len(s.Health.Events()), len(s.Ledger.Events())
 	s.Health.Advance(at)
@@ -47,13 +49,10 @@ func (s *State) step(at time.Time) error {
 	if err := s.lapse(at, charges); err != nil {
 		return err
 	}
-	if err := s.renew(at); err != nil {
+	if err := s.renew(at, to); err != nil {
 		return err
 	}
 	s.Fleet.Advance(at)
-	if err := s.bind(at); err != nil {
-		return err
-	}
 	return s.Reconcile(at)
 }
 
@@ -83,8 +82,8 @@ func (s *State) evict(at time.Time, node string, meant func(claim string) bool, 
 	}
 	var ids []string
 	for p := range s.Fleet.OnNode(n) {
-		if meant(p.Request.Claim) {
-			ids = append(ids, jobOf(p.Request.ID))
+		if id, ok := JobOf(p.Request.ID); ok && meant(p.Request.Claim) {
+			ids = append(ids, id)
 		}
 	}
 	for _, id := range ids {
@@ -97,16 +96,6 @@ func (s *State) evict(at time.Time, node string, meant func(claim string) bool, 
 		}
 	}
 	return nil
-}
-
-// jobOf returns the job of a run.
-func jobOf(run string) string {
-	for i := range len(run) {
-		if run[i] == '#' {
-			return run[:i]
-		}
-	}
-	return run
 }
 
 // nextBinding says when bookings should be seated by the host.
@@ -176,6 +165,9 @@ func (s *State) burden(node, owner string) int64 {
 // to the expected end, and a cordon.
 func (s *State) MirrorHolds(at time.Time, node topology.NodeID) error {
 	id := "hold/" + string(node)
+	if n, ok := s.Cluster.Index(node); !ok || !s.Cluster.Present(n) {
+		return nil // it has left; LetGo has settled its holds
+	}
 	o, held := s.Health.Outage(node)
 	if !held {
 		if err := s.Calendar.EndOutage(at, id); err != nil && !errors.Is(err, reservation.ErrUnknown) {
@@ -190,8 +182,9 @@ func (s *State) MirrorHolds(at time.Time, node topology.NodeID) error {
 		}
 		reason += string(h.Owner) + ": " + h.Reason
 	}
-	if len(reason) > 1000 {
-		reason = reason[:1000]
+	for len(reason) > maxReason {
+		_, last := utf8.DecodeLastRuneInString(reason)
+		reason = reason[:len(reason)-last]
 	}
 	var err error
 	if e := s.evictReclaimed(at, func() {
@@ -202,6 +195,9 @@ func (s *State) MirrorHolds(at time.Time, node topology.NodeID) error {
 	}
 	return s.Fleet.Cordon(at, node, holdOwner, reason)
 }
+
+// maxReason is what calendar and fleet both take, in bytes.
+const maxReason = 256
 
 // holdOwner owns the fleet's cordons that mirror health holds.
 const holdOwner = "health"

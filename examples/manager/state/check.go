@@ -116,13 +116,13 @@ func (s *State) checkPlacements() error {
 }
 
 func (s *State) checkCapacity() error {
-	degraded := false
-	for range s.Calendar.Degraded() {
-		degraded = true
+	degraded := map[string]bool{}
+	for d := range s.Calendar.Degraded() {
+		degraded[d.Pool] = true
 	}
 	for p := range s.Calendar.Pools() {
 		for step := range s.Calendar.Profile(p.Name, reservation.Window{Start: s.Calendar.Present(), End: s.Calendar.Present().AddDate(1, 0, 0)}) {
-			if step.Free < 0 && !degraded {
+			if step.Free < 0 && !degraded[p.Name] {
 				return fmt.Errorf("pool %q lacks %d nodes in %s, and no booking is listed as degraded", p.Name, -step.Free, step.Window)
 			}
 			if step.Capacity-step.Firm != step.Free {
@@ -190,10 +190,17 @@ func (s *State) checkJobs() error {
 		return fmt.Errorf("placement %q belongs to no job", id)
 	}
 	for c := range s.Ledger.Charges("") {
-		if !c.State.Live() || c.Class == quota.Guaranteed {
+		if !c.State.Live() {
 			continue
 		}
-		j, ok := s.Jobs.Find(jobOf(c.ID))
+		if c.Class == quota.Guaranteed {
+			if b, ok := s.Calendar.Find(c.ID); !ok || !b.Phase.Live() {
+				return fmt.Errorf("charge %q belongs to no live booking", c.ID)
+			}
+			continue
+		}
+		id, _ := JobOf(c.ID)
+		j, ok := s.Jobs.Find(id)
 		if !ok || j.Phase != jobs.Running || RunID(j) != c.ID {
 			return fmt.Errorf("charge %q belongs to no running job", c.ID)
 		}

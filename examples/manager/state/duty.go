@@ -71,15 +71,21 @@ func (s *State) nextCleanup() (time.Time, bool) {
 	return s.cleanup, !s.cleanup.IsZero() && s.cleanup.After(s.stepped)
 }
 
-// Reconcile makes the fleet's cordons and reservations what the calendar's seats
-// ask for, and takes work off nodes whose booking is over. It costs O(nodes).
+// Reconcile seats the bookings that begin soon, makes the fleet's cordons and reservations what the calendar's seats
+// ask for, and takes work off nodes whose booking is over. Every command that
+// changes bookings ends with it. It costs O(nodes).
 func (s *State) Reconcile(at time.Time) error {
 	s.cleanupKnown = false
+	if err := s.bind(at); err != nil {
+		return err
+	}
 	want := map[string]duty{}
 	for b := range s.nearby(at) {
 		if d, ok := dutyOf(b, at); ok {
 			for _, seat := range b.Seats {
-				want[seat.Node] = d
+				if want[seat.Node].tenant == "" { // who has the node now goes before who gets it next
+					want[seat.Node] = d
+				}
 			}
 		}
 	}

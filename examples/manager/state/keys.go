@@ -3,6 +3,7 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,12 +32,12 @@ type requestKeys struct {
 
 func newRequestKeys() *requestKeys {
 	return &requestKeys{
-		byKey: btree.NewG(32, func(a, b Header) bool { return a.Key < b.Key }),
+		byKey: btree.NewG(32, func(a, b Header) bool { return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key)) < 0 }),
 		byAge: btree.NewG(32, func(a, b Header) bool {
 			if !a.At.Equal(b.At) {
 				return a.At.Before(b.At)
 			}
-			return a.Key < b.Key
+			return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key)) < 0
 		}),
 		mu: new(sync.Mutex),
 	}
@@ -48,8 +49,8 @@ func (k *requestKeys) fork() *requestKeys {
 	return &requestKeys{byKey: k.byKey.Clone(), byAge: k.byAge.Clone(), mu: new(sync.Mutex)}
 }
 
-func (k *requestKeys) find(key, digest string) (json.RawMessage, bool, error) {
-	h, ok := k.byKey.Get(Header{Key: key})
+func (k *requestKeys) find(actor, key, digest string) (json.RawMessage, bool, error) {
+	h, ok := k.byKey.Get(Header{Actor: actor, Key: key})
 	if !ok || key == "" {
 		return nil, false, nil
 	}

@@ -29,13 +29,6 @@ func slotOf(job string) time.Duration {
 	return time.Duration(h.Sum32()%uint32(LeaseNotice/leaseSlot)) * leaseSlot
 }
 
-// leaseEnd is how long a job that starts or renews at an instant is charged: to
-// its own slot, at least LeaseNotice and less than Lease from now.
-func leaseEnd(job string, at time.Time) time.Time {
-	slot := slotOf(job)
-	return at.Add(-slot).Truncate(LeaseNotice).Add(slot).Add(Lease)
-}
-
 // nextRenewal says when the next slot begins.
 func (s *State) nextRenewal() (time.Time, bool) {
 	if _, _, running := s.Jobs.Counts(); running == 0 {
@@ -49,13 +42,15 @@ func (s *State) nextRenewal() (time.Time, bool) {
 }
 
 // renew extends the leases whose slot begins at an instant. One that cannot be
-// extended runs out at the end it has.
-func (s *State) renew(at time.Time) error {
+// extended runs out at the end it has. After downtime, when time will go on to a
+// later instant at once, a lease is extended over all of it in one piece.
+func (s *State) renew(at, to time.Time) error {
 	if !at.Equal(at.Truncate(leaseSlot)) {
 		return nil
 	}
 	for j := range s.Jobs.Running() {
-		if j.Key == "" || !at.Add(-slotOf(j.ID)).Equal(at.Add(-slotOf(j.ID)).Truncate(LeaseNotice)) {
+		slot := slotOf(j.ID)
+		if j.Key == "" || !at.Add(-slot).Equal(at.Add(-slot).Truncate(LeaseNotice)) {
 			continue
 		}
 		run := RunID(j)
@@ -66,9 +61,19 @@ func (s *State) renew(at time.Time) error {
 		if !c.Window.End.After(at) {
 			continue // over: it leaves in this step
 		}
-		_, err := s.Ledger.Resize(at, run, nil, quota.Window{Start: c.Window.Start, End: leaseEnd(j.ID, at)})
-		if err != nil && !errors.Is(err, quota.ErrExceeded) {
-			return err
+		last := to.Add(-slot).Truncate(LeaseNotice).Add(slot) // the newest slot that time will reach
+		for _, from := range []time.Time{last, at} {
+			end := from.Add(Lease)
+			if from.Before(at) || !end.After(c.Window.End) {
+				break // it has as much already
+			}
+			_, err := s.Ledger.Resize(at, run, nil, quota.Window{Start: c.Window.Start, End: end})
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, quota.ErrExceeded) {
+				return err
+			}
 		}
 	}
 	return nil
@@ -84,9 +89,13 @@ func (s *State) lapse(at time.Time, from int) error {
 		if !ok {
 			continue
 		}
-		j, ok := s.Jobs.Find(jobOf(ended.ID))
-		if !ok || j.Phase != jobs.Running || RunID(j) != ended.ID {
+		id, ok := JobOf(ended.ID)
+		if !ok {
 			continue // a booking
+		}
+		j, ok := s.Jobs.Find(id)
+		if !ok || j.Phase != jobs.Running || RunID(j) != ended.ID {
+			continue // over already
 		}
 		if err := s.preempt(at, j, "its lease could not be renewed: the quota is promised to others"); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-gpu/berth/allocator"
@@ -19,12 +20,18 @@ import (
 func StandbyID(tenant, pool string) string { return "standby/" + tenant + "/" + pool }
 
 // RunID names one run of a job: its charge and its placement. A job that was
-// preempted runs again under another id, so that both runs stand in the books.
-func RunID(j *jobs.Job) string {
-	if j.Preemptions == 0 {
-		return j.ID
+// preempted runs again under another number, so that both runs stand in the
+// books. A caller's id has no "/", so a run is never taken for a booking.
+func RunID(j *jobs.Job) string { return fmt.Sprintf("job/%s/%d", j.ID, j.Preemptions+1) }
+
+// JobOf returns the job of a run; false for any other id.
+func JobOf(run string) (string, bool) {
+	rest, ok := strings.CutPrefix(run, "job/")
+	if !ok {
+		return "", false
 	}
-	return fmt.Sprintf("%s#%d", j.ID, j.Preemptions+1)
+	id, _, ok := strings.Cut(rest, "/")
+	return id, ok
 }
 
 // ErrWaits is wrapped by the refusals of [State.Place]: the job stays in the queue.
@@ -49,15 +56,17 @@ func (e *WaitError) Is(target error) bool { return target == ErrWaits }
 func (e *WaitError) Unwrap() []error { return e.Reasons }
 
 // Place starts a queued job: inside an active booking of its tenant if one has
-// room, else on standby seats, charged singly. A refusal is a *WaitError and
-// changes nothing.
+// room, else on standby seats, charged singly. A refusal is a *WaitError, whatever
+// its reason, so that no job can end a pass; it leaves the job where it was, and at
+// most a standby claim without seats.
 func (s *State) Place(at time.Time, j *jobs.Job) error {
 	w := &WaitError{Job: j.ID}
 	for _, b := range s.active[j.Tenant] {
-		if ok, err := s.placeInBooking(at, j, b); err != nil {
-			return err
-		} else if ok {
+		switch done, err := s.placeInBooking(at, j, b); {
+		case done:
 			return nil
+		case err != nil && !errors.Is(err, allocator.ErrUnplaceable):
+			w.Reasons = append(w.Reasons, err)
 		}
 	}
 	for _, e := range s.pools.ordered {
@@ -68,16 +77,11 @@ func (s *State) Place(at time.Time, j *jobs.Job) error {
 			w.Reasons = append(w.Reasons, errNoRoom)
 			continue
 		}
-		reason, err := s.placeStandby(at, j, e)
-		if err != nil {
-			return err
-		}
-		if reason != nil {
-			s.noteRefusal(e, j)
-		}
+		reason := s.placeStandby(at, j, e)
 		if reason == nil {
 			return nil
 		}
+		s.noteRefusal(e, j)
 		w.Reasons = append(w.Reasons, reason)
 	}
 	if len(w.Reasons) == 0 {
@@ -108,52 +112,49 @@ func (s *State) placeInBooking(at time.Time, j *jobs.Job, b reservation.Booking)
 		return false, nil
 	}
 	if _, err := s.Fleet.Place(at, r); err != nil {
-		return false, expected(err, allocator.ErrUnplaceable)
+		return false, err
 	}
-	_, err := s.Jobs.Start(at, j.ID, b.ID, "")
-	return err == nil, err
+	if _, err := s.Jobs.Start(at, j.ID, b.ID, ""); err != nil {
+		return false, errors.Join(err, s.Fleet.Release(at, r.ID))
+	}
+	return true, nil
 }
 
 // placeStandby returns the reason if the pool cannot take the job.
-func (s *State) placeStandby(at time.Time, j *jobs.Job, e poolEntry) (reason, err error) {
+func (s *State) placeStandby(at time.Time, j *jobs.Job, e poolEntry) error {
 	charge := quota.Request{ID: RunID(j), Tenant: j.Tenant, Class: quota.Preemptible, Note: e.name,
-		Amounts: amounts(j, e), Window: quota.Window{Start: at, End: leaseEnd(j.ID, at)}}
+		Amounts: amounts(j, e), Window: quota.Window{Start: at, End: at.Add(Lease)}}
 	if err := s.Ledger.Fits(charge); err != nil {
-		return err, expected(err, quota.ErrExceeded)
+		return err
 	}
 	r := ask(j, StandbyID(j.Tenant, e.name))
 	r.Nodes, r.Models = e.nodes, nil
 	if !s.explain {
-		if fits, err := s.Fleet.Fit(r); err != nil || !fits {
-			return errNoRoom, err
+		if fits, err := s.Fleet.Fit(r); err != nil {
+			return err
+		} else if !fits {
+			return errNoRoom
 		}
 	}
 	plan, err := s.Fleet.Plan(r)
 	if err != nil {
-		return err, expected(err, allocator.ErrUnplaceable)
+		return err
 	}
 	plan.Request.Nodes = nil // the search was bound to the pool; the placement is bound to what it found
 	for _, a := range plan.Assignments {
 		plan.Request.Nodes = append(plan.Request.Nodes, s.Cluster.ID(a.Node))
 	}
 	if err := s.seatStandby(at, j.Tenant, e.name, plan.Assignments); err != nil {
-		return err, expected(err, reservation.ErrConflict)
+		return err
 	}
 	if _, err := s.Ledger.Book(at, charge); err != nil {
-		return nil, fmt.Errorf("charge of job %q: %w", j.ID, err)
+		return errors.Join(err, s.unseatStandby(at, r.Claim, plan.Assignments))
 	}
 	if _, err := s.Fleet.Commit(at, plan); err != nil {
-		return nil, fmt.Errorf("placement of job %q: %w", j.ID, err)
+		_, rerr := s.Ledger.Release(at, charge.ID)
+		return errors.Join(err, rerr, s.unseatStandby(at, r.Claim, plan.Assignments))
 	}
 	_, err = s.Jobs.Start(at, j.ID, r.Claim, string(charge.Amounts[0].Key))
-	return nil, err
-}
-
-// expected passes on an error that is not the refusal it should be.
-func expected(err, refusal error) error {
-	if errors.Is(err, refusal) {
-		return nil
-	}
 	return err
 }
 

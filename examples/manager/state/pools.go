@@ -26,18 +26,19 @@ func GPUKey(model string) quota.Key { return quota.Key(keyPrefix + model) }
 
 // PoolName returns the name of the pool of nodes with so many GPUs of a model.
 func PoolName(model string, gpus int) string {
-	if gpus == 0 {
-		return "cpu"
-	}
 	return fmt.Sprintf("%s-x%d", model, gpus)
 }
 
 // PoolsByModel makes one pool of all nodes that have the same GPU model and the
-// same number of GPUs: units of a pool must be equal, or counts would not be exact.
+// same number of GPUs: units of a pool must be equal, or counts would not be
+// exact. Nodes without a GPU are in no pool: nobody books them.
 func PoolsByModel(c *topology.Cluster, p reservation.Policy) []reservation.Pool {
 	byName := map[string]*reservation.Pool{}
 	for n := range c.Nodes() {
 		shape := c.Shape(n)
+		if shape.GPUs() == 0 {
+			continue
+		}
 		name := PoolName(shape.Model().Name, shape.GPUs())
 		pool := byName[name]
 		if pool == nil {
@@ -57,15 +58,6 @@ func PoolsByModel(c *topology.Cluster, p reservation.Policy) []reservation.Pool 
 
 // SpareLabel, with the value "true", keeps a node back for repairs.
 const SpareLabel = "berth.dev/spare"
-
-func hasPool(c *topology.Cluster, name string) bool {
-	for n := range c.Nodes() {
-		if PoolName(c.Shape(n).Model().Name, c.Shape(n).GPUs()) == name {
-			return true
-		}
-	}
-	return false
-}
 
 // poolIndex answers "which pool is this node in" and "which nodes has this
 // pool". It is immutable and shared by forks; no answer depends on its history.
@@ -106,9 +98,4 @@ func (s *State) PoolOf(n topology.NodeID) (string, bool) {
 }
 
 // key returns the quota key that a pool's GPUs are charged under.
-func (e poolEntry) key() quota.Key {
-	if e.gpus == 0 {
-		return CPUKey
-	}
-	return GPUKey(e.model)
-}
+func (e poolEntry) key() quota.Key { return GPUKey(e.model) }

@@ -49,7 +49,7 @@ func (s *State) Record() ([]byte, error) {
 		}
 		body = appendSection(body, secJobs, b)
 	}
-	if body == nil && (s.header == nil || s.header.Answer == nil) {
+	if body == nil && !s.noted && (s.header == nil || s.header.Answer == nil) {
 		return nil, nil
 	}
 	head, err := json.Marshal(s.header)
@@ -121,7 +121,7 @@ func (s *State) applyHeader(b []byte) error {
 	if err := json.Unmarshal(b, &h); err != nil {
 		return err
 	}
-	s.at = h.At
+	s.at, s.stepped = h.At, h.At
 	if h.Key != "" && h.Answer != nil {
 		s.keys.put(h)
 	}

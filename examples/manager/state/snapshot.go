@@ -49,7 +49,7 @@ func Restore(seq uint64, b []byte) (*State, error) {
 		case secHeader:
 			var h Header
 			err = json.Unmarshal(body, &h)
-			s.at = h.At
+			s.at, s.stepped = h.At, h.At
 		case secTopology:
 			s.Cluster, err = topology.Decode(body)
 		case secHealth:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-gpu/berth/allocator"
@@ -42,9 +43,10 @@ type State struct {
 	explain      bool                             // refusals are to be explained
 	cleanup      time.Time                        // see nextCleanup
 	cleanupKnown bool
-	stepped      time.Time // instant of the last step of Advance; only keeps Next from standing still
+	stepped      time.Time // up to when what is due has happened: the instant of the newest command, or of the step in progress
 	header       *Header   // of the command in progress
 	change       *topology.Change
+	noted        bool // the record is written even if it has no events
 }
 
 // A Header says which command decided a record's events.
@@ -92,7 +94,7 @@ func (s *State) Fork() *State {
 	f := *s
 	f.Ledger, f.Calendar, f.Fleet, f.Health, f.Jobs = s.Ledger.Fork(), s.Calendar.Fork(), s.Fleet.Fork(), s.Health.Fork(), s.Jobs.Fork()
 	f.keys = s.keys.fork()
-	f.header, f.change, f.active, f.refused = nil, nil, nil, nil
+	f.header, f.change, f.active, f.refused, f.noted = nil, nil, nil, nil, false
 	return &f
 }
 
@@ -116,9 +118,12 @@ func (s *State) Begin(h Header) (time.Time, error) {
 		return h.At, fmt.Errorf("bug, please report: %w", err)
 	}
 	s.header = &h
-	s.at = h.At
+	s.at, s.stepped = h.At, h.At
 	return h.At, nil
 }
+
+// Note makes the command's record be written even if it decides nothing.
+func (s *State) Note() { s.noted = true }
 
 // Answer notes what a retry of this command under its request key is told.
 func (s *State) Answer(v any) error {
@@ -135,38 +140,88 @@ func (s *State) Answer(v any) error {
 }
 
 // Retried returns the answer given before under a request key. A key used for
-// another request is an error.
-func (s *State) Retried(key, digest string) (json.RawMessage, bool, error) {
-	return s.keys.find(key, digest)
+// another request is an error. Every actor has keys of its own.
+func (s *State) Retried(actor, key, digest string) (json.RawMessage, bool, error) {
+	return s.keys.find(actor, key, digest)
 }
 
-// SetCluster changes the hardware: one command over topology, calendar and fleet.
+// SetCluster changes the hardware: one command over topology, calendar, fleet and
+// health. Work on nodes that leave goes back into the queue, and their holds end.
 func (s *State) SetCluster(at time.Time, c topology.Change) error {
 	next, err := s.Cluster.Apply(c)
 	if err != nil {
 		return err
 	}
+	for _, id := range c.Remove {
+		if err := s.letGo(at, id); err != nil {
+			return err
+		}
+	}
 	if err := s.Fleet.SetCluster(at, next); err != nil {
 		return err
 	}
-	for _, p := range PoolsByModel(next, reservation.Policy{}) {
+	want := PoolsByModel(next, reservation.Policy{})
+	var perr error
+	if err := s.evictReclaimed(at, func() { perr = s.setPools(at, want) }); err != nil || perr != nil {
+		return errors.Join(perr, err)
+	}
+	s.Cluster = next
+	s.change = &c
+	s.pools = indexPools(s)
+	return s.Reconcile(at)
+}
+
+// letGo takes everything off a node that leaves.
+func (s *State) letGo(at time.Time, id topology.NodeID) error {
+	n, ok := s.Cluster.Index(id)
+	if !ok || !s.Cluster.Present(n) {
+		return nil
+	}
+	if err := s.evict(at, string(id), func(string) bool { return true }, fmt.Sprintf("node %s leaves the fleet", id)); err != nil {
+		return err
+	}
+	var owners []health.Hold
+	for h := range s.Health.Holds(id) {
+		owners = append(owners, h)
+	}
+	for _, h := range owners {
+		if err := s.Health.Release(at, h.Component, h.Owner); err != nil {
+			return err
+		}
+	}
+	return s.MirrorHolds(at, id)
+}
+
+// setPools brings the calendar's pools to what the hardware is now. A pool keeps
+// its rules; nodes leave before others join, so a node can change its pool.
+func (s *State) setPools(at time.Time, want []reservation.Pool) error {
+	units := map[string][]reservation.Unit{}
+	for _, p := range want {
+		units[p.Name] = p.Units
+	}
+	var have []reservation.Pool
+	for p := range s.Calendar.Pools() {
+		have = append(have, p)
+	}
+	for _, p := range have {
+		stay := map[string]bool{}
+		for _, u := range units[p.Name] {
+			stay[u.Name] = true
+		}
+		p.Units = slices.DeleteFunc(p.Units, func(u reservation.Unit) bool { return !stay[u.Name] })
+		if err := s.Calendar.SetPool(at, p); err != nil {
+			return err
+		}
+	}
+	for _, p := range want {
 		if old, ok := s.Calendar.Pool(p.Name); ok {
 			p.Policy = old.Policy
+		} else if len(have) > 0 {
+			p.Policy = have[0].Policy
 		}
 		if err := s.Calendar.SetPool(at, p); err != nil {
 			return err
 		}
 	}
-	for p := range s.Calendar.Pools() {
-		if !hasPool(next, p.Name) {
-			p.Units = nil
-			if err := s.Calendar.SetPool(at, p); err != nil {
-				return err
-			}
-		}
-	}
-	s.Cluster = next
-	s.change = &c
-	s.pools = indexPools(s)
 	return nil
 }

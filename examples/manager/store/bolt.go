@@ -150,7 +150,12 @@ func (b *Bolt) Append(records ...Record) error {
 	return nil
 }
 
-// SaveSnapshot stores the state as of record seq and drops the records up to it.
+// Keep is how many records before the newest snapshot stay in the file, as an
+// audit log; Load does not need them.
+const Keep = 100_000
+
+// SaveSnapshot stores the state as of record seq and drops the records that are
+// more than [Keep] before it.
 func (b *Bolt) SaveSnapshot(seq uint64, snapshot []byte) error {
 	if seq > b.last {
 		return fmt.Errorf("store: snapshot of record %d, the last is %d", seq, b.last)
@@ -163,7 +168,7 @@ func (b *Bolt) SaveSnapshot(seq uint64, snapshot []byte) error {
 	err = b.db.Update(func(tx *bolt.Tx) error {
 		log := tx.Bucket(bucketLog)
 		c := log.Cursor()
-		for k, _ := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= seq; k, _ = c.First() {
+		for k, _ := c.First(); len(k) == 8 && seq >= Keep && binary.BigEndian.Uint64(k) <= seq-Keep; k, _ = c.First() {
 			if err := c.Delete(); err != nil {
 				return err
 			}
@@ -198,7 +203,7 @@ func (b *Bolt) Load(onSnapshot func(seq uint64, snapshot []byte) error, onRecord
 			}
 		}
 		c := tx.Bucket(bucketLog).Cursor()
-		for k, v := c.First(); k != nil; k, v = c.Next() {
+		for k, v := c.Seek(seqKey(seq + 1)); k != nil; k, v = c.Next() {
 			seq++
 			if len(k) != 8 || binary.BigEndian.Uint64(k) != seq {
 				return fmt.Errorf("%w: record %d is missing, the next key is %x", ErrDamaged, seq, k)
@@ -210,6 +215,37 @@ func (b *Bolt) Load(onSnapshot func(seq uint64, snapshot []byte) error, onRecord
 			if err := onRecord(rec); err != nil {
 				return fmt.Errorf("record %d: %w", seq, err)
 			}
+		}
+		return nil
+	})
+}
+
+// History calls f with every record that is still in the file, oldest first, also
+// those before the snapshot. Possible errors: [ErrDamaged], naming the record.
+func (b *Bolt) History(f func(Record) error) (err error) {
+	defer guard(b.path, &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	return b.db.View(func(tx *bolt.Tx) error {
+		c := tx.Bucket(bucketLog).Cursor()
+		k, v := c.First()
+		if k == nil {
+			return nil
+		}
+		if len(k) != 8 {
+			return fmt.Errorf("%w: the first key is %x", ErrDamaged, k)
+		}
+		for seq := binary.BigEndian.Uint64(k); k != nil; k, v = c.Next() {
+			if len(k) != 8 || binary.BigEndian.Uint64(k) != seq {
+				return fmt.Errorf("%w: record %d is missing, the next key is %x", ErrDamaged, seq, k)
+			}
+			rec, err := parseFrame(v, seq)
+			if err != nil {
+				return err
+			}
+			if err := f(rec); err != nil {
+				return fmt.Errorf("record %d: %w", seq, err)
+			}
+			seq++
 		}
 		return nil
 	})

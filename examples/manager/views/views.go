@@ -69,7 +69,7 @@ type Availability struct {
 	From     time.Time `json:"from"`
 	To       time.Time `json:"to"`
 	Bins     []Bin     `json:"bins"`
-	Bookings []Booking `json:"bookings"` // own ones in full; others with owner "other tenants" and no id
+	Bookings []Booking `json:"bookings"` // own ones in full; all others summed, with owner "other tenants" and no id
 	Outages  []Outage  `json:"outages"`
 }
 
@@ -149,7 +149,7 @@ type Node struct {
 	Pool    string   `json:"pool"`
 	Model   string   `json:"model"`
 	Tenant  string   `json:"tenant,omitempty"` // whom it serves now; "other tenants" for a viewer who is not it
-	GPUs    []int64  `json:"gpus"`             // thousandths in use, per GPU
+	GPUs    []int64  `json:"gpus"`             // thousandths in use, per GPU; all of it on a node of others
 	CPUFree int64    `json:"cpu_free_milli"`
 	MemFree int64    `json:"memory_free_mib"`
 	Booking string   `json:"booking,omitempty"` // the firm booking whose seat it is now
