@@ -26,7 +26,9 @@ var policy = reservation.Policy{Grace: 5 * time.Minute, Cleanup: 10 * time.Minut
 
 // small is a fleet of five T4 nodes with two GPUs and three G2 nodes with eight,
 // and two teams that may borrow from one another.
-func small(t require.TestingT) *state.State {
+func small(t require.TestingT) *state.State { return smallUnder(t, policy) }
+
+func smallUnder(t require.TestingT, p reservation.Policy) *state.State {
 	csv := "sn,cpu_milli,memory_mib,gpu,model\n"
 	for n := range 5 {
 		csv += fmt.Sprintf("t%d,64000,262144,2,T4\n", n)
@@ -41,7 +43,7 @@ func small(t require.TestingT) *state.State {
 	}
 	s, err := state.New(state.Config{Fleet: fleet,
 		Tenants: []quota.Tenant{{Name: "org"}, {Name: "a", Parent: "org", Limits: limits(6, 16)}, {Name: "b", Parent: "org", Limits: limits(4, 8)}},
-		Pools:   func(c *topology.Cluster) []reservation.Pool { return state.PoolsByModel(c, policy) }})
+		Pools:   func(c *topology.Cluster) []reservation.Pool { return state.PoolsByModel(c, p) }})
 	require.NoError(t, err)
 	return s
 }
