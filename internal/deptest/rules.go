@@ -39,14 +39,27 @@ var testDeps = []string{"github.com/stretchr/testify/require", "pgregory.net/rap
 var onlyIn = map[string]string{"github.com/NVIDIA/go-nvml": "nvmlx/gonvml"}
 
 // impure lists packages that may do I/O or run goroutines; all others are pure.
-var impure = []string{"nvmlx", "nvmlx/gonvml", "health/monitor", "internal/deptest"}
+var impure = []string{"nvmlx/gonvml", "health/monitor", "internal/deptest"}
 
-// pureForbids are the imports that a pure package may not have.
-var pureForbids = []string{"os", "os/", "net", "net/", "log", "log/", "math/rand", "math/rand/", "crypto/rand", "syscall",
-	"io/ioutil", "plugin", "runtime", "unsafe", "C"}
+// pureStd are the packages of the standard library that a pure package may
+// import: none of them does I/O, reads a clock, draws random numbers or starts
+// goroutines when it is used as the rules below allow.
+var pureStd = []string{"bufio", "bytes", "cmp", "container/heap", "container/list", "crypto/sha256", "embed", "encoding", "encoding/base64",
+	"encoding/binary", "encoding/csv", "encoding/hex", "encoding/json", "errors", "fmt", "hash", "hash/crc32", "hash/fnv", "io", "iter", "maps",
+	"math", "math/big", "math/bits", "path", "reflect", "regexp", "slices", "sort", "strconv", "strings", "sync", "sync/atomic", "text/tabwriter",
+	"time", "unicode", "unicode/utf16", "unicode/utf8", "unique"}
 
-// clockCalls are the functions of package time that read or wait for a clock.
-var clockCalls = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+// also are what single packages may import beside that: a context is passed on to
+// a device by nvmlx, which makes none of its own.
+var also = map[string][]string{"nvmlx": {"context"}}
+
+// forbidden names what a pure package may not use of packages that it may import.
+var forbidden = map[string][]string{
+	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "LoadLocation"},
+	"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	"iter":    {"Pull", "Pull2"},
+	"context": {"Background", "TODO", "WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "WithCancel", "WithCancelCause", "AfterFunc"},
+}
 
 // A File is one source file: its path inside the module, slash separated, and
 // its text.
@@ -76,7 +89,7 @@ func Check(f File) []string {
 		checkImport(dir, path, test, func(msg string) { say(spec.Pos(), "%s", msg) })
 	}
 	if !test && dir != "" && !slices.Contains(impure, dir) {
-		checkPure(tree, say)
+		checkPure(dir, tree, say)
 	}
 	return out
 }
@@ -123,20 +136,25 @@ func checkImport(dir, path string, test bool, say func(string)) {
 	say(fmt.Sprintf("import of %s: not one of the fixed dependencies", path))
 }
 
-func checkPure(tree *ast.File, say func(token.Pos, string, ...any)) {
-	timeName := ""
+func checkPure(dir string, tree *ast.File, say func(token.Pos, string, ...any)) {
+	names := map[string]string{} // in this file, of packages with forbidden parts
 	for _, spec := range tree.Imports {
 		path, _ := strconv.Unquote(spec.Path.Value)
-		for _, bad := range pureForbids {
-			if path == bad || strings.HasSuffix(bad, "/") && strings.HasPrefix(path, bad) {
-				say(spec.Pos(), "a pure package imports %q", path)
-			}
+		if strings.Contains(strings.SplitN(path, "/", 2)[0], ".") {
+			continue // not of the standard library
 		}
-		if path == "time" {
-			timeName = "time"
+		if !slices.Contains(pureStd, path) && !slices.Contains(also[dir], path) {
+			say(spec.Pos(), "a pure package imports %q", path)
+		}
+		if _, some := forbidden[path]; some {
+			name := path
 			if spec.Name != nil {
-				timeName = spec.Name.Name
+				name = spec.Name.Name
 			}
+			if name == "." {
+				say(spec.Pos(), "a pure package dot-imports %q, which hides what it uses of it", path)
+			}
+			names[name] = path
 		}
 	}
 	ast.Inspect(tree, func(n ast.Node) bool {
@@ -144,8 +162,12 @@ func checkPure(tree *ast.File, say func(token.Pos, string, ...any)) {
 		case *ast.GoStmt:
 			say(n.Pos(), "a pure package starts a goroutine")
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && timeName != "" && x.Name == timeName && slices.Contains(clockCalls, n.Sel.Name) {
-				say(n.Pos(), "a pure package calls time.%s", n.Sel.Name)
+			x, ok := n.X.(*ast.Ident)
+			if ok && slices.Contains(forbidden[names[x.Name]], n.Sel.Name) {
+				say(n.Pos(), "a pure package uses %s.%s", names[x.Name], n.Sel.Name)
+			}
+			if n.Sel.Name == "Go" || n.Sel.Name == "TryGo" {
+				say(n.Pos(), "a pure package starts a goroutine by %s", n.Sel.Name)
 			}
 		case *ast.FuncDecl:
 			if n.Recv == nil && n.Name.Name == "init" {
@@ -158,7 +180,4 @@ func checkPure(tree *ast.File, say func(token.Pos, string, ...any)) {
 		}
 		return true
 	})
-	if timeName == "." {
-		say(tree.Pos(), "a pure package dot-imports time, which hides clock calls")
-	}
 }
