@@ -53,13 +53,13 @@ func (c Book) do(s *state.State, at time.Time) (reservation.Booking, error) {
 	if err := errors.Join(qerr, cerr); err != nil {
 		return b, err
 	}
-	return b, s.Reconcile(at)
+	return b, s.ReconcileAfter(at, b)
 }
 
 func (c Book) requests(s *state.State) (quota.Request, reservation.Request, error) {
 	var q quota.Request
 	var r reservation.Request
-	p, ok := s.Calendar.Pool(c.Pool)
+	model, gpus, ok := s.PoolFacts(c.Pool)
 	if !ok {
 		return q, r, fmt.Errorf("%w: pool %q is unknown", state.ErrInvalid, c.Pool)
 	}
@@ -74,7 +74,7 @@ func (c Book) requests(s *state.State) (quota.Request, reservation.Request, erro
 	}
 	w := reservation.Window{Start: c.Start, End: c.End}
 	q = quota.Request{ID: c.ID, Tenant: c.Owner, Class: quota.Guaranteed, Note: c.Pool,
-		Amounts: []quota.Amount{{Key: state.GPUKey(p.Label), N: c.Nodes * p.GPUsPerUnit * state.MilliPerGPU}},
+		Amounts: []quota.Amount{{Key: state.GPUKey(model), N: c.Nodes * gpus * state.MilliPerGPU}},
 		Window:  quota.Window{Start: c.Start, End: c.End}}
 	r = reservation.Request{ID: c.ID, Owner: c.Owner, Class: reservation.Firm, Window: w, Note: c.Note,
 		Lines: []reservation.Line{{Pool: c.Pool, Count: c.Nodes}}}

@@ -43,7 +43,7 @@ func (c Confirm) Do(s *state.State, at time.Time) (reservation.Booking, error) {
 	if _, err := s.Ledger.Commit(at, c.ID, nil); err != nil {
 		return b, err
 	}
-	return b, s.Reconcile(at)
+	return b, s.ReconcileAfter(at, b)
 }
 
 // Cancel gives back a hold, a booking that has not begun, or the rest of an
@@ -73,7 +73,7 @@ func (c Cancel) Do(s *state.State, at time.Time) (reservation.Booking, error) {
 	if _, err := s.Ledger.Release(at, c.ID); err != nil {
 		return b, err
 	}
-	return b, s.Reconcile(at)
+	return b, s.ReconcileAfter(at, b)
 }
 
 // Extend moves the end of a booking, later or earlier.
@@ -100,5 +100,5 @@ func (c Extend) Do(s *state.State, at time.Time) (reservation.Booking, error) {
 	if _, err := s.Ledger.Resize(at, c.ID, charge.Amounts, quota.Window{Start: charge.Window.Start, End: c.End}); err != nil {
 		return b, err
 	}
-	return b, s.Reconcile(at)
+	return b, s.ReconcileAfter(at, b)
 }

@@ -202,8 +202,8 @@ func booking(st *state.State, b reservation.Booking) views.Booking {
 	for _, l := range b.Lines {
 		v.Pool = l.Pool
 		v.Nodes += l.Count
-		if p, ok := st.Calendar.Pool(l.Pool); ok {
-			v.GPUs += l.Count * p.GPUsPerUnit
+		if _, gpus, ok := st.PoolFacts(l.Pool); ok {
+			v.GPUs += l.Count * gpus
 		}
 	}
 	for _, seat := range b.Seats {

@@ -53,8 +53,8 @@ func (s *State) checkFirm() error {
 		}
 		var want int64
 		for _, l := range b.Lines {
-			p, _ := s.Calendar.Pool(l.Pool)
-			want += l.Count * p.GPUsPerUnit * MilliPerGPU
+			_, gpus, _ := s.PoolFacts(l.Pool)
+			want += l.Count * gpus * MilliPerGPU
 		}
 		switch {
 		case !c.State.Live():

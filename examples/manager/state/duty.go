@@ -42,11 +42,7 @@ func dutyOf(b reservation.Booking, at time.Time) (duty, bool) {
 // that begin within the longest lead, and those that ended within the longest
 // grace and cleanup.
 func (s *State) nearby(at time.Time) iter.Seq[reservation.Booking] {
-	var lead, tail time.Duration
-	for p := range s.Calendar.Pools() {
-		lead = max(lead, p.Policy.Prep+p.Policy.BindLead+15*time.Minute)
-		tail = max(tail, p.Policy.Grace+p.Policy.Cleanup)
-	}
+	lead, tail := s.pools.lead, s.pools.tail
 	return func(yield func(reservation.Booking) bool) {
 		for b := range s.Calendar.Bookings("", reservation.Window{Start: at.Add(-tail - time.Second), End: at.Add(lead)}) {
 			if b.Class == reservation.Firm && !yield(b) {
@@ -69,6 +65,17 @@ func (s *State) nextCleanup() (time.Time, bool) {
 		}
 	}
 	return s.cleanup, !s.cleanup.IsZero() && s.cleanup.After(s.stepped)
+}
+
+// ReconcileAfter is Reconcile after a change of one booking: it does nothing if
+// the booking neither has seats nor will get them soon, so that booking far ahead
+// costs nothing per node.
+func (s *State) ReconcileAfter(at time.Time, b reservation.Booking) error {
+	lead := s.pools.lead
+	if len(b.Seats) == 0 && b.Envelope.Start.After(at.Add(lead)) {
+		return nil
+	}
+	return s.Reconcile(at)
 }
 
 // Reconcile seats the bookings that begin soon, makes the fleet's cordons and reservations what the calendar's seats

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berth-gpu/berth/quota"
 	"github.com/berth-gpu/berth/reservation"
@@ -64,6 +65,9 @@ const SpareLabel = "berth.dev/spare"
 type poolIndex struct {
 	ordered []poolEntry // as jobs try them: fewest GPUs per node first, then name
 	of      map[topology.NodeID]string
+	byName  map[string]poolEntry
+	// how long before and after its window a booking concerns the fleet, at most
+	lead, tail time.Duration
 }
 
 type poolEntry struct {
@@ -74,7 +78,7 @@ type poolEntry struct {
 }
 
 func indexPools(s *State) *poolIndex {
-	x := &poolIndex{of: map[topology.NodeID]string{}}
+	x := &poolIndex{of: map[topology.NodeID]string{}, byName: map[string]poolEntry{}}
 	for p := range s.Calendar.Pools() {
 		e := poolEntry{name: p.Name, model: p.Label, gpus: p.GPUsPerUnit}
 		for _, u := range p.Units {
@@ -84,6 +88,9 @@ func indexPools(s *State) *poolIndex {
 			}
 		}
 		x.ordered = append(x.ordered, e)
+		x.byName[e.name] = e
+		x.lead = max(x.lead, p.Policy.Prep+p.Policy.BindLead+15*time.Minute)
+		x.tail = max(x.tail, p.Policy.Grace+p.Policy.Cleanup)
 	}
 	slices.SortFunc(x.ordered, func(a, b poolEntry) int {
 		return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.name, b.name))
@@ -95,6 +102,12 @@ func indexPools(s *State) *poolIndex {
 func (s *State) PoolOf(n topology.NodeID) (string, bool) {
 	p, ok := s.pools.of[n]
 	return p, ok
+}
+
+// PoolFacts returns the GPU model of a pool and the GPUs of each of its nodes.
+func (s *State) PoolFacts(pool string) (model string, gpus int64, ok bool) {
+	e, ok := s.pools.byName[pool]
+	return e.model, e.gpus, ok
 }
 
 // key returns the quota key that a pool's GPUs are charged under.
