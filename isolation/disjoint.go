@@ -11,11 +11,13 @@ import (
 	"github.com/berth-gpu/berth/topology"
 )
 
-// Disjoint checks that the plans may stand beside one another, on one node or on many (H3). It reports each plan that may not stand beside
-// an earlier one, by node, lease and epoch. Two plans of one lease on one node are refused too: one of them is stale. Cost: O(d log d) for d devices in all plans.
+// Disjoint checks that the plans may stand beside one another, on one node or on many (H3). It trusts no plan: one that grants anything
+// else than its lease is refused. It reports each plan that may not stand beside an earlier one, by node, lease and epoch, with one such
+// plan for each reason and GPU. Two plans of one lease on one node are refused too: one of them is stale. Windows do not count: plans that
+// are set up at one time must be disjoint. Cost: O(d log d) for d devices in all plans.
 //
-// Possible errors, all joined and in a fixed order: [ErrOverlap] as [*OverlapError]; [ErrInvalidLease] and [ErrShareNotAllowed] for a plan
-// whose lease is not valid.
+// Possible errors, all joined and in a fixed order: [ErrInvalidPlan], [ErrInvalidLease] and [ErrShareNotAllowed] as [*FieldError], for a
+// plan that is not valid; [ErrOverlap] as [*OverlapError].
 func Disjoint(plans []Plan) error {
 	var errs []error
 	sorted := slices.Clone(plans)
@@ -23,8 +25,8 @@ func Disjoint(plans []Plan) error {
 		return cmp.Or(cmp.Compare(a.Lease.Node, b.Lease.Node), cmp.Compare(a.Lease.ID, b.Lease.ID), cmp.Compare(a.Lease.Epoch, b.Lease.Epoch))
 	})
 	for i := range sorted {
-		if err := sorted[i].Lease.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("plan of lease %q: %w", sorted[i].Lease.ID, err))
+		if err := sorted[i].Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("plan of lease %q: %w", cut(sorted[i].Lease.ID), err))
 		}
 	}
 	errs = append(errs, nodeOverlaps(sorted)...)
@@ -48,17 +50,54 @@ func nodeOverlaps(sorted []Plan) (errs []error) {
 		}
 		node := sorted[first:last]
 		first = last
-		owner := slices.IndexFunc(node, func(p Plan) bool { return p.Lease.DedicatedNode })
+		var before neighbours
 		for i := range node {
-			if i > 0 && node[i].Lease.ID == node[i-1].Lease.ID {
-				errs = append(errs, overlap(OverlapLease, &node[i-1], &node[i]))
+			next := &node[i]
+			if i > 0 && next.Lease.ID == node[i-1].Lease.ID {
+				errs = append(errs, overlap(OverlapLease, &node[i-1], next))
 			}
-			if owner >= 0 && node[i].Lease.Tenant != node[owner].Lease.Tenant {
-				errs = append(errs, overlap(OverlapNode, &node[owner], &node[i]))
+			if with := before.against(next, next.Lease.DedicatedNode); with != nil {
+				errs = append(errs, overlap(OverlapNode, with, next))
 			}
+			before.add(next, next.Lease.DedicatedNode)
 		}
 	}
 	return errs
+}
+
+// neighbours are the plans so far of which any two of different tenants collide if one of the two wants a wall. Of all of them, and of
+// those that want a wall, it keeps the first, and the first of another tenant than that: one of the two is of another tenant than
+// whoever comes next.
+type neighbours struct{ all, walled [2]*Plan }
+
+func (n *neighbours) add(plan *Plan, walled bool) {
+	remember(&n.all, plan)
+	if walled {
+		remember(&n.walled, plan)
+	}
+}
+
+func remember(two *[2]*Plan, plan *Plan) {
+	switch {
+	case two[0] == nil:
+		two[0] = plan
+	case two[1] == nil && plan.Lease.Tenant != two[0].Lease.Tenant:
+		two[1] = plan
+	}
+}
+
+// against gives the first plan that next collides with, or nil.
+func (n *neighbours) against(next *Plan, walled bool) *Plan {
+	two := n.walled
+	if walled {
+		two = n.all
+	}
+	for _, plan := range two {
+		if plan != nil && plan.Lease.Tenant != next.Lease.Tenant {
+			return plan
+		}
+	}
+	return nil
 }
 
 // use is one plan's part of a GPU.
@@ -83,83 +122,95 @@ func gpuOverlaps(sorted []Plan) (errs []error) {
 	slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(a.gpu, b.gpu) })
 	var before sharing
 	for i, next := range uses {
-		if i == 0 || next.gpu != before.first.gpu {
-			before = sharing{first: next, left: WholeMilli - next.milli}
-			before.remember(next)
-			continue
+		if i == 0 || next.gpu != uses[i-1].gpu {
+			before = sharing{left: WholeMilli}
 		}
 		if reason, with := before.refuses(next); reason != "" {
-			err := overlap(reason, with.plan, next.plan)
+			err := overlap(reason, with, next.plan)
 			err.GPU = next.gpu
 			errs = append(errs, err)
 		}
-		before.remember(next)
-		before.left -= min(next.milli, before.left)
+		before.add(next)
 	}
 	return errs
 }
 
 // sharing is what the uses of one GPU so far mean for the next.
 type sharing struct {
-	first use
-	// other is the first use by another tenant than first's, untrusted the first that is not Trusted; their plan is nil if there is none.
-	other, untrusted use
-	left             int64
+	first, whole *Plan // nil if there is none
+	neighbours
+	left int64
 }
 
-func (s *sharing) remember(next use) {
-	if s.other.plan == nil && next.plan.Lease.Tenant != s.first.plan.Lease.Tenant {
-		s.other = next
+func (s *sharing) add(next use) {
+	if s.first == nil {
+		s.first = next.plan
 	}
-	if s.untrusted.plan == nil && !next.plan.Lease.Trusted {
-		s.untrusted = next
+	if s.whole == nil && next.milli >= WholeMilli {
+		s.whole = next.plan
 	}
+	s.neighbours.add(next.plan, !next.plan.Lease.Trusted)
+	s.left -= min(max(next.milli, 0), s.left)
 }
 
-// refuses gives the reason against the next use and the earlier one it collides with. Shares stand together if all are of one tenant or
+// refuses gives the reason against the next use and the earlier plan it collides with. Shares stand together if all are of one tenant or
 // all are Trusted.
-func (s *sharing) refuses(next use) (OverlapReason, use) {
-	if s.first.milli >= WholeMilli || next.milli >= WholeMilli {
+func (s *sharing) refuses(next use) (OverlapReason, *Plan) {
+	switch {
+	case s.first == nil:
+		return "", nil
+	case s.whole != nil:
+		return OverlapGPU, s.whole
+	case next.milli >= WholeMilli:
 		return OverlapGPU, s.first
 	}
-	tenant := next.plan.Lease.Tenant
-	for _, earlier := range []use{s.first, s.other, s.untrusted} {
-		if earlier.plan != nil && earlier.plan.Lease.Tenant != tenant && !(earlier.plan.Lease.Trusted && next.plan.Lease.Trusted) {
-			return OverlapTenant, earlier
-		}
+	if with := s.against(next.plan, !next.plan.Lease.Trusted); with != nil {
+		return OverlapTenant, with
 	}
 	if next.milli > s.left {
 		return OverlapMilli, s.first
 	}
-	return "", use{}
+	return "", nil
 }
 
-// deviceOverlaps finds device files that two plans give to two GPUs: the inventories of the two plans cannot both be true.
+// deviceOverlaps finds device files that two plans give to two GPUs, and GPUs to which two plans give two files: the inventories of the
+// two plans cannot both be true.
 func deviceOverlaps(sorted []Plan) (errs []error) {
 	type file struct {
-		node         topology.NodeID
-		major, minor int64
+		node  topology.NodeID
+		minor int64
 	}
 	type holder struct {
 		gpu  topology.GPUID
+		file file
 		plan *Plan
 	}
-	seen := map[file]holder{}
+	byFile, byGPU := map[file][]holder{}, map[topology.GPUID][]holder{}
 	for i := range sorted {
 		for _, device := range sorted[i].Devices {
 			if device.GPU == "" {
 				continue
 			}
-			key := file{sorted[i].Lease.Node, device.Major, device.Minor}
-			first, dup := seen[key]
-			if !dup {
-				seen[key] = holder{device.GPU, &sorted[i]}
-				continue
+			next := holder{device.GPU, file{sorted[i].Lease.Node, device.Minor}, &sorted[i]}
+			differs := func(earlier holder) bool { return earlier.gpu != next.gpu || earlier.file != next.file }
+			at := slices.IndexFunc(byFile[next.file], differs)
+			var with *Plan
+			if at >= 0 {
+				with = byFile[next.file][at].plan
+			} else if at = slices.IndexFunc(byGPU[next.gpu], differs); at >= 0 {
+				with = byGPU[next.gpu][at].plan
 			}
-			if first.gpu != device.GPU {
-				err := overlap(OverlapDevice, first.plan, &sorted[i])
+			if with != nil {
+				err := overlap(OverlapDevice, with, next.plan)
 				err.GPU, err.Path = device.GPU, device.Path
 				errs = append(errs, err)
+			}
+			// of two that differ from one another, one differs from whatever comes
+			if held := byFile[next.file]; len(held) == 0 || len(held) == 1 && differs(held[0]) {
+				byFile[next.file] = append(held, next)
+			}
+			if held := byGPU[next.gpu]; len(held) == 0 || len(held) == 1 && differs(held[0]) {
+				byGPU[next.gpu] = append(held, next)
 			}
 		}
 	}

@@ -124,6 +124,15 @@ func TestDisjointReasons(t *testing.T) {
 		"untrusted comes last": {[]isolation.Lease{
 			lease("a", "t", share(1, true)), lease("b", "u", share(1, true)), lease("c", "t", share(1, false)),
 		}, isolation.OverlapTenant, `leases "b" and "c"`},
+		"behind two others": {[]isolation.Lease{
+			lease("a", "t", share(1, false)), lease("b", "u", share(1, true)), lease("c", "v", share(1, false)), lease("d", "t", share(1, true)),
+		}, isolation.OverlapTenant, `leases "c" and "d"`},
+		"behind another owner": {[]isolation.Lease{
+			lease("a", "t", dedicated), lease("b", "u", func(l *isolation.Lease) { whole(0)(l); l.DedicatedNode = true }), lease("c", "t", share(1, true)),
+		}, isolation.OverlapNode, `leases "b" and "c"`},
+		"a whole in the middle": {[]isolation.Lease{
+			lease("a", "t", share(1, true)), lease("b", "t", whole(0)), lease("c", "t", share(1, true)),
+		}, isolation.OverlapGPU, `leases "b" and "c"`},
 		"hidden among trusted": {[]isolation.Lease{
 			lease("a", "t", share(1, true)), lease("b", "t", share(1, false)), lease("c", "t", share(1, true)), lease("d", "u", share(1, true)),
 		}, isolation.OverlapTenant, `leases "b" and "d"`},
@@ -157,8 +166,30 @@ func TestDisjointFindsMovedMinorH3(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"reason":"device-twice","node":"node-1","leases":["a","b"],"gpu":"GPU-b","path":"/dev/nvidia0"}`, string(data))
 
-	after.Lease.Node = "node-2" // the same numbers on another node are another file
+	elsewhere, host := lease("b", 1), hostOf(1, 0) // the same numbers on another node are another file
+	elsewhere.Node, host.Node = "node-2", "node-2"
+	after = planOf(t, host, elsewhere)
 	require.NoError(t, isolation.Disjoint([]isolation.Plan{before, after}))
 	require.ErrorIs(t, isolation.Disjoint([]isolation.Plan{{}}), isolation.ErrInvalidLease)
 	require.NoError(t, isolation.Disjoint(nil))
+}
+
+// H3: one GPU under two minors, or on two nodes, is as wrong as two GPUs under one; the third of three finds the one it collides with.
+func TestDisjointFindsTwoFilesOfAGPUH3(t *testing.T) {
+	lease := func(id string, gpu int) isolation.Lease {
+		return isolation.Lease{ID: id, Epoch: 1, Tenant: "t", Node: "node-1", Trusted: true, Shares: []isolation.Share{{GPU: gpuID(gpu), Milli: 10}}}
+	}
+	device := func(a, b string, gpu topology.GPUID, path string) string {
+		return (&isolation.OverlapError{Reason: isolation.OverlapDevice, Node: "node-1", Leases: [2]string{a, b}, GPU: gpu, Path: path}).Error()
+	}
+	err := isolation.Disjoint([]isolation.Plan{planOf(t, hostOf(0), lease("a", 0)), planOf(t, hostOf(1), lease("b", 0))})
+	require.EqualError(t, err, device("a", "b", "GPU-a", "/dev/nvidia1"))
+	err = isolation.Disjoint([]isolation.Plan{
+		planOf(t, hostOf(0, 1), lease("a", 0)), planOf(t, hostOf(1, 0), lease("b", 1)), planOf(t, hostOf(0, 1), lease("c", 0)),
+	})
+	require.EqualError(t, err, device("a", "b", "GPU-b", "/dev/nvidia0")+"\n"+device("b", "c", "GPU-a", "/dev/nvidia0"))
+	elsewhere, host := lease("b", 0), hostOf(0)
+	elsewhere.Node, host.Node = "node-2", "node-2"
+	err = isolation.Disjoint([]isolation.Plan{planOf(t, hostOf(0), lease("a", 0)), planOf(t, host, elsewhere)})
+	require.ErrorContains(t, err, "device-twice")
 }

@@ -5,6 +5,7 @@ package isolation
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/berth-gpu/berth/topology"
 )
@@ -16,15 +17,17 @@ var (
 	ErrWrongNode       = errors.New("isolation: lease is for another node")
 	ErrUnknownGPU      = errors.New("isolation: node has no such GPU")
 	ErrShareNotAllowed = errors.New("isolation: milli-share not allowed")
+	ErrInvalidPlan     = errors.New("isolation: plan is not that of its lease")
 	ErrOverlap         = errors.New("isolation: plans overlap")
 )
 
-// FieldError is one mistake in a lease or a host.
+// FieldError is one mistake in a lease, a host or a plan.
 //
 // A FieldError is immutable and safe for concurrent use.
 type FieldError struct {
 	// Field is the JSON path, for example "shares[1].milli".
 	Field string `json:"field"`
+	// Value is cut after 100 bytes.
 	Value string `json:"value"`
 	// Problem says what is wrong and what is wanted.
 	Problem string `json:"problem"`
@@ -59,7 +62,7 @@ const (
 	OverlapTenant OverlapReason = "shared-by-tenants"
 	// OverlapMilli: the shares of a GPU exceed 1000.
 	OverlapMilli OverlapReason = "shares-above-whole"
-	// OverlapDevice: two GPUs have the same device file; a minor number has moved since one of the plans was made.
+	// OverlapDevice: two GPUs have the same device file, or one GPU has two; a minor number has moved since one of the plans was made.
 	OverlapDevice OverlapReason = "device-twice"
 )
 
@@ -79,12 +82,12 @@ type OverlapError struct {
 
 // Error names the two leases, what they share and the reason.
 func (e *OverlapError) Error() string {
-	what := fmt.Sprintf("node %q", e.Node)
+	what := fmt.Sprintf("node %q", cut(string(e.Node)))
 	if e.GPU != "" {
-		what += fmt.Sprintf(", GPU %q", e.GPU)
+		what += fmt.Sprintf(", GPU %q", cut(string(e.GPU)))
 	}
 	if e.Path != "" {
-		what += ", " + e.Path
+		what += ", " + cut(e.Path)
 	}
 	advice := map[OverlapReason]string{
 		OverlapLease:  "drop the plan of the older epoch",
@@ -94,7 +97,7 @@ func (e *OverlapError) Error() string {
 		OverlapMilli:  "lower a share or move it to another GPU",
 		OverlapDevice: "read the inventory again and plan both leases anew",
 	}[e.Reason]
-	return fmt.Sprintf("%v: %s: leases %q and %q on %s: %s", ErrOverlap, e.Reason, e.Leases[0], e.Leases[1], what, advice)
+	return fmt.Sprintf("%v: %s: leases %q and %q on %s: %s", ErrOverlap, e.Reason, cut(e.Leases[0]), cut(e.Leases[1]), what, advice)
 }
 
 // Is reports whether target is [ErrOverlap].
@@ -104,7 +107,22 @@ func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 type mistakes struct{ errs []error }
 
 func (m *mistakes) add(kind error, field string, value any, problem string) {
-	m.errs = append(m.errs, &FieldError{Field: field, Value: fmt.Sprint(value), Problem: problem, kind: kind})
+	m.errs = append(m.errs, &FieldError{Field: field, Value: cut(fmt.Sprint(value)), Problem: problem, kind: kind})
+}
+
+// shown is how many bytes of a value a message repeats: ids and texts may be of any length.
+const shown = 100
+
+// cut shortens a text for a message, at the end of a character.
+func cut(text string) string {
+	if len(text) <= shown {
+		return text
+	}
+	end := shown
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 func (m *mistakes) join() error { return errors.Join(m.errs...) }

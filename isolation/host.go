@@ -3,7 +3,9 @@
 package isolation
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/berth-gpu/berth/isolation/cdi"
 	"github.com/berth-gpu/berth/nvmlx"
@@ -15,7 +17,7 @@ import (
 // A Host may be read by many goroutines while nobody changes it.
 type Host struct {
 	Node topology.NodeID `json:"node"`
-	// Inventory must be fresh: a minor number may change at a reboot and with the MIG mode.
+	// Inventory must be fresh: a minor number may change at a reboot and with the MIG mode. GPUs may come in any order.
 	Inventory nvmlx.Inventory `json:"inventory"`
 	// Majors are those of the running kernel, from [ParseProcDevices].
 	Majors Majors `json:"majors"`
@@ -50,10 +52,16 @@ func (h Host) withDefaults() Host {
 	return h
 }
 
+// inOrder is the inventory sorted by index: a plan does not depend on the order in which GPUs are listed (I13).
+func inOrder(v nvmlx.Inventory) nvmlx.Inventory {
+	v.GPUs = slices.SortedStableFunc(slices.Values(v.GPUs), func(a, b nvmlx.GPU) int { return cmp.Compare(a.Index, b.Index) })
+	return v
+}
+
 // check is called after withDefaults.
 func (h Host) check(m *mistakes) {
 	checkText(m, ErrInvalidHost, "host.node", string(h.Node))
-	if err := h.Inventory.Validate(); err != nil {
+	if err := inOrder(h.Inventory).Validate(); err != nil {
 		m.errs = append(m.errs, fmt.Errorf("%w: inventory: %w", ErrInvalidHost, err))
 	}
 	if h.Majors.GPU < 1 || h.Majors.GPU > maxMajor {

@@ -131,5 +131,15 @@ func normalTime(t time.Time) time.Time {
 	return t.Round(0).UTC()
 }
 
+// gpuIDs are all GPUs of the lease, whole or shared, ascending.
+func (l Lease) gpuIDs() []topology.GPUID {
+	ids := slices.Clone(l.GPUs)
+	for _, share := range l.Shares {
+		ids = append(ids, share.GPU)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // name is the lease as package cdi knows it.
 func (l Lease) name() cdi.Lease { return cdi.Lease{ID: l.ID, Epoch: l.Epoch} }

@@ -44,14 +44,20 @@ type Code string
 
 // The codes, in the order in which [Verify] lists them.
 const (
+	// DiffPlan: the plan is not that of its lease (see [Plan.Validate]), so it describes no host; nothing else was compared.
+	DiffPlan Code = "plan-invalid"
 	// DiffNode: the host is another node; nothing else was compared.
 	DiffNode Code = "wrong-node"
+	// DiffInventory: the inventory contradicts itself, for example two GPUs have one minor number.
+	DiffInventory Code = "inventory-invalid"
 	// DiffGPUMissing: the driver does not list a GPU of the lease.
 	DiffGPUMissing Code = "gpu-missing"
 	// DiffMinorMoved: a GPU has another minor number than planned; the planned device file is another GPU's, or nobody's.
 	DiffMinorMoved Code = "minor-moved"
 	// DiffFileMissing: a device file does not exist.
 	DiffFileMissing Code = "file-missing"
+	// DiffFileTwice: a device file is listed twice, so nobody knows which one is true.
+	DiffFileTwice Code = "file-twice"
 	// DiffFileNumber: a device file has another type or other numbers.
 	DiffFileNumber Code = "file-number"
 	// DiffSpecMissing: the document does not exist.
@@ -62,7 +68,7 @@ const (
 	DiffSpecStale Code = "spec-stale"
 	// DiffSpecTwice: another document has the lease's device too; a runtime resolves neither.
 	DiffSpecTwice Code = "spec-twice"
-	// DiffForeignGrant: another document grants a whole GPU of the lease.
+	// DiffForeignGrant: another document grants a whole GPU of the lease, as a device or by a mount.
 	DiffForeignGrant Code = "foreign-grant"
 	// DiffSpecUnreadable: a document could not be read, so nobody knows what it grants.
 	DiffSpecUnreadable Code = "spec-unreadable"
@@ -73,7 +79,7 @@ const (
 // A Difference is immutable and safe for concurrent use.
 type Difference struct {
 	Code Code `json:"code"`
-	// Subject is the node, the GPU id, the path or the document's name.
+	// Subject is the field of the plan, the node, the GPU id, the path or the document's name.
 	Subject string `json:"subject"`
 	Want    string `json:"want"`
 	Have    string `json:"have"`

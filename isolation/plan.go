@@ -64,7 +64,7 @@ const (
 const visibleDevices, visibleNone = "NVIDIA_VISIBLE_DEVICES", "void"
 
 // Plan says what the node of the host must set up for the lease. It is deterministic and does not depend on the order of GPUs (I13).
-// Cost: O(g + l log l) for g GPUs of the host and l of the lease.
+// Cost: O(g log g + l log l) for g GPUs of the host and l of the lease.
 //
 // Possible errors, all joined: [ErrInvalidLease], [ErrShareNotAllowed], [ErrInvalidHost], [ErrWrongNode], [ErrUnknownGPU].
 func (l Lease) Plan(host Host) (Plan, error) {
@@ -73,7 +73,7 @@ func (l Lease) Plan(host Host) (Plan, error) {
 	l.check(m)
 	host.check(m)
 	if l.Node != host.Node {
-		m.add(ErrWrongNode, "node", l.Node, fmt.Sprintf("the host is %q", host.Node))
+		m.add(ErrWrongNode, "node", l.Node, fmt.Sprintf("the host is %q", cut(string(host.Node))))
 	}
 	gpus := map[topology.GPUID]nvmlx.GPU{}
 	for _, gpu := range host.Inventory.GPUs {
@@ -91,24 +91,19 @@ func (l Lease) Plan(host Host) (Plan, error) {
 	plan := Plan{
 		Lease:   l.normal(),
 		Devices: devices(l, host, gpus),
-		Env:     map[string]string{visibleDevices: visibleNone},
 	}
 	return plan.withSpec(host.Kind)
 }
 
 func known(m *mistakes, gpus map[topology.GPUID]nvmlx.GPU, field string, id topology.GPUID, node topology.NodeID) {
 	if _, ok := gpus[id]; !ok && id != "" {
-		m.add(ErrUnknownGPU, field, id, fmt.Sprintf("node %q has %d GPUs, none with this id; read its inventory again", node, len(gpus)))
+		m.add(ErrUnknownGPU, field, id, fmt.Sprintf("node %q has %d GPUs, none with this id; read its inventory again", cut(string(node)), len(gpus)))
 	}
 }
 
 // devices lists by GPU id, so that a change of minors leaves every device at its place (I14).
 func devices(l Lease, host Host, gpus map[topology.GPUID]nvmlx.GPU) []DeviceNode {
-	ids := slices.Clone(l.GPUs)
-	for _, share := range l.Shares {
-		ids = append(ids, share.GPU)
-	}
-	slices.Sort(ids)
+	ids := l.gpuIDs()
 	nodes := make([]DeviceNode, 0, len(ids)+2)
 	for _, id := range ids {
 		minor := gpus[id].Minor
@@ -123,7 +118,9 @@ func devices(l Lease, host Host, gpus map[topology.GPUID]nvmlx.GPU) []DeviceNode
 // gpuPath takes a Minor and nothing else: the index of a GPU names no device file.
 func gpuPath(minor nvmlx.Minor) string { return fmt.Sprintf("/dev/nvidia%d", minor) }
 
+// withSpec adds what follows from lease, devices and kind.
 func (p Plan) withSpec(kind string) (Plan, error) {
+	p.Env = map[string]string{visibleDevices: visibleNone}
 	config := cdi.Config{
 		Kind:        kind,
 		Lease:       p.Lease.name(),

@@ -28,7 +28,7 @@ func ParseProcDevices(text []byte) (Majors, error) {
 	var errs []error
 	bad := func(line int, text, problem string) {
 		if len(errs) < maxLineErrors {
-			errs = append(errs, fmt.Errorf("%w: line %d %q: %s", ErrInvalidProcDevices, line, text, problem))
+			errs = append(errs, fmt.Errorf("%w: line %d %q: %s", ErrInvalidProcDevices, line, cut(text), problem))
 		}
 	}
 	character, number := false, 0

@@ -4,7 +4,9 @@ package isolation
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/berth-gpu/berth/isolation/cdi"
@@ -12,14 +14,39 @@ import (
 
 // Verify compares what a host reports with a plan and lists every difference, in the order of [Code] and then of the plan or of the
 // report; none means that the host is as planned (V1). It changes nothing, so a new installation can run it for weeks before it lets
-// berth write anything. Cost: O(l · (g + n) + b) for l GPUs of the lease, g of the node, and n device nodes in b bytes of documents.
+// berth write anything. Cost: O(l · (g + f + n) + g log g + b) for l GPUs of the lease, g of the node, f files, and n device nodes
+// and mounts in b bytes of documents.
 func Verify(plan Plan, host Observed) []Difference {
+	if err := plan.Validate(); err != nil {
+		return planDifferences(err)
+	}
 	if plan.Lease.Node != host.Node {
 		return []Difference{{DiffNode, string(host.Node), string(plan.Lease.Node), string(host.Node)}}
 	}
-	differences := verifyGPUs(plan, host)
+	var differences []Difference
+	if err := inOrder(host.Inventory).Validate(); err != nil {
+		have := cut(strings.ReplaceAll(err.Error(), "\n", "; "))
+		differences = append(differences, Difference{DiffInventory, string(host.Node), "a valid inventory", have})
+	}
+	differences = append(differences, verifyGPUs(plan, host)...)
 	differences = append(differences, verifyFiles(plan, host)...)
 	return append(differences, verifySpecs(plan, host)...)
+}
+
+// planDifferences lists the mistakes of a plan as differences.
+func planDifferences(err error) (all []Difference) {
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	for _, err := range list {
+		difference := Difference{Code: DiffPlan, Subject: "plan", Have: err.Error()}
+		if mistake, ok := errors.AsType[*FieldError](err); ok {
+			difference.Subject, difference.Want, difference.Have = mistake.Field, mistake.Problem, mistake.Value
+		}
+		all = append(all, difference)
+	}
+	return all
 }
 
 func verifyGPUs(plan Plan, host Observed) (missing []Difference) {
@@ -41,10 +68,11 @@ func verifyGPUs(plan Plan, host Observed) (missing []Difference) {
 }
 
 func verifyFiles(plan Plan, host Observed) (missing []Difference) {
-	var wrong []Difference
-	files := map[string]DeviceFile{}
+	var twice, wrong []Difference
+	files, count := map[string]DeviceFile{}, map[string]int{}
 	for _, file := range host.Files {
 		files[file.Path] = file
+		count[file.Path]++
 	}
 	for _, device := range plan.Devices {
 		want := DeviceFile{Path: device.Path, Type: "c", Major: device.Major, Minor: device.Minor}
@@ -52,11 +80,13 @@ func verifyFiles(plan Plan, host Observed) (missing []Difference) {
 		switch {
 		case !found:
 			missing = append(missing, Difference{DiffFileMissing, device.Path, want.numbers(), ""})
+		case count[device.Path] > 1:
+			twice = append(twice, Difference{DiffFileTwice, device.Path, "once", fmt.Sprintf("%d times", count[device.Path])})
 		case have != want:
 			wrong = append(wrong, Difference{DiffFileNumber, device.Path, want.numbers(), have.numbers()})
 		}
 	}
-	return append(missing, wrong...)
+	return slices.Concat(missing, twice, wrong)
 }
 
 func (f DeviceFile) numbers() string {
@@ -68,8 +98,12 @@ func verifySpecs(plan Plan, host Observed) []Difference {
 	var own, stale, twice, foreign, unreadable []Difference
 	want, err := plan.Document()
 	found := false
+	reach := reachOf(plan, host)
 	for _, file := range host.Specs {
 		if file.Name == plan.SpecFile {
+			if found { // one in each of two directories
+				twice = append(twice, Difference{DiffSpecTwice, file.Name, "once", plan.Device})
+			}
 			found = true
 			if err != nil || !bytes.Equal(file.Data, want) {
 				own = append(own, Difference{DiffSpecContent, file.Name, "the document of the plan", firstDifference(want, file.Data)})
@@ -78,7 +112,7 @@ func verifySpecs(plan Plan, host Observed) []Difference {
 		}
 		spec, err := cdi.Parse(file.Data)
 		if err != nil {
-			unreadable = append(unreadable, Difference{DiffSpecUnreadable, file.Name, "a valid CDI document", err.Error()})
+			unreadable = append(unreadable, Difference{DiffSpecUnreadable, file.Name, "a valid CDI document", cut(err.Error())})
 			continue
 		}
 		for _, device := range spec.Devices {
@@ -90,7 +124,7 @@ func verifySpecs(plan Plan, host Observed) []Difference {
 			case err == nil && kindOf(plan) == spec.Kind && lease.ID == plan.Lease.ID:
 				stale = append(stale, Difference{DiffSpecStale, file.Name, plan.Device, name})
 			default:
-				for _, path := range grants(plan, spec.ContainerEdits, device.ContainerEdits) {
+				for _, path := range reach.grants(spec.ContainerEdits, device.ContainerEdits) {
 					foreign = append(foreign, Difference{DiffForeignGrant, file.Name, path + " only by " + plan.Device, name})
 				}
 			}
@@ -108,37 +142,62 @@ func verifySpecs(plan Plan, host Observed) []Difference {
 
 func kindOf(plan Plan) string { return plan.Spec.Kind }
 
-// grants lists the whole GPUs of the plan that the edits give away, by device number or, where the document leaves the number to the
-// runtime, by path. Shares may stand beside others, so [Disjoint] judges those.
-func grants(plan Plan, edits ...cdi.ContainerEdits) (paths []string) {
-	shared := map[string]bool{}
-	for _, share := range plan.Lease.Shares {
-		shared[string(share.GPU)] = true
-	}
+// held is a device of the plan that nobody else may have, and every path that leads to it.
+type held struct {
+	DeviceNode
+	paths []string
+}
+
+type reach []held
+
+// reachOf lists the whole GPUs of the plan. Shares may stand beside others, so [Disjoint] judges those.
+func reachOf(plan Plan, host Observed) (all reach) {
 	for _, device := range plan.Devices {
-		if device.GPU == "" || shared[string(device.GPU)] {
+		if !slices.Contains(plan.Lease.GPUs, device.GPU) {
 			continue
 		}
-		for _, edit := range edits {
-			for _, node := range edit.DeviceNodes {
-				if reaches(node, device) {
-					paths = append(paths, device.Path)
-				}
+		paths := []string{device.Path}
+		for _, file := range host.Files { // another name of the same device
+			if file.Type == "c" && file.Major == device.Major && file.Minor == device.Minor && file.Path != device.Path {
+				paths = append(paths, file.Path)
 			}
+		}
+		all = append(all, held{device, paths})
+	}
+	return all
+}
+
+// grants lists the devices that the edits give away: by device number or, where the document leaves the number to the runtime, by path;
+// and by a mount of the file, of a directory above it, or of all devices.
+func (r reach) grants(edits ...cdi.ContainerEdits) (paths []string) {
+	for _, device := range r {
+		given := slices.ContainsFunc(edits, func(edit cdi.ContainerEdits) bool {
+			return slices.ContainsFunc(edit.DeviceNodes, device.grantedBy) || slices.ContainsFunc(edit.Mounts, device.mountedBy)
+		})
+		if given {
+			paths = append(paths, device.Path)
 		}
 	}
 	return paths
 }
 
-func reaches(node cdi.DeviceNode, device DeviceNode) bool {
+func (h held) grantedBy(node cdi.DeviceNode) bool {
 	if node.Type != "" && node.Major != 0 {
-		return (node.Type == "c" || node.Type == "u") && node.Major == device.Major && node.Minor == device.Minor
+		return (node.Type == "c" || node.Type == "u") && node.Major == h.Major && node.Minor == h.Minor
 	}
 	path := node.HostPath
 	if path == "" {
 		path = node.Path
 	}
-	return path == device.Path
+	return slices.Contains(h.paths, path)
+}
+
+func (h held) mountedBy(mount cdi.Mount) bool {
+	if mount.Type == "devtmpfs" {
+		return true
+	}
+	above := strings.TrimSuffix(mount.HostPath, "/") + "/"
+	return slices.ContainsFunc(h.paths, func(path string) bool { return path == mount.HostPath || strings.HasPrefix(path, above) })
 }
 
 // firstDifference says where two documents part, for people.

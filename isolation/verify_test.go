@@ -94,6 +94,37 @@ func TestVerifyCodesV1(t *testing.T) {
 		"granted by path": {func(o *isolation.Observed) {
 			add(o, "nvidia.json", document(t, "nvidia.com/gpu", "0", cdi.DeviceNode{Path: "/dev/x", HostPath: "/dev/nvidia5"}, cdi.DeviceNode{Path: "/dev/nvidia3"}))
 		}, []isolation.Difference{{Code: isolation.DiffForeignGrant, Subject: "nvidia.json", Want: "/dev/nvidia5 only by berth.dev/gpu=a-e2", Have: "nvidia.com/gpu=0"}}},
+		"granted by a mount": {func(o *isolation.Observed) {
+			mount := func(name, kind, path string) cdi.Device {
+				return cdi.Device{Name: name, ContainerEdits: cdi.ContainerEdits{Mounts: []cdi.Mount{{HostPath: path, ContainerPath: "/x", Type: kind}}}}
+			}
+			data, err := cdi.Encode(cdi.Spec{Version: "1.1.0", Kind: "v.x/gpu", Devices: []cdi.Device{
+				mount("file", "", "/dev/nvidia5"), mount("dir", "", "/dev"), mount("root", "", "/"), mount("fs", "devtmpfs", "/none"),
+				mount("share", "", "/dev/nvidia3"), mount("near", "", "/dev/nvidia"), mount("lib", "", "/usr/lib"),
+			}})
+			require.NoError(t, err)
+			add(o, "m.json", data)
+		}, []isolation.Difference{
+			{Code: isolation.DiffForeignGrant, Subject: "m.json", Want: "/dev/nvidia5 only by berth.dev/gpu=a-e2", Have: "v.x/gpu=file"},
+			{Code: isolation.DiffForeignGrant, Subject: "m.json", Want: "/dev/nvidia5 only by berth.dev/gpu=a-e2", Have: "v.x/gpu=dir"},
+			{Code: isolation.DiffForeignGrant, Subject: "m.json", Want: "/dev/nvidia5 only by berth.dev/gpu=a-e2", Have: "v.x/gpu=root"},
+			{Code: isolation.DiffForeignGrant, Subject: "m.json", Want: "/dev/nvidia5 only by berth.dev/gpu=a-e2", Have: "v.x/gpu=fs"},
+		}},
+		"granted by another name": {func(o *isolation.Observed) {
+			o.Files = append(o.Files, isolation.DeviceFile{Path: "/dev/alias", Type: "c", Major: 195, Minor: 5})
+			add(o, "n.json", document(t, "nvidia.com/gpu", "0", cdi.DeviceNode{Path: "/dev/alias"}))
+		}, []isolation.Difference{{Code: isolation.DiffForeignGrant, Subject: "n.json", Want: "/dev/nvidia5 only by berth.dev/gpu=a-e2", Have: "nvidia.com/gpu=0"}}},
+		"file twice": {func(o *isolation.Observed) {
+			o.Files = append([]isolation.DeviceFile{{Path: "/dev/nvidia5", Type: "c", Major: 195, Minor: 2}}, o.Files...)
+		}, []isolation.Difference{{Code: isolation.DiffFileTwice, Subject: "/dev/nvidia5", Want: "once", Have: "2 times"}}},
+		"document in two directories": {func(o *isolation.Observed) { o.Specs = append(o.Specs, o.Specs[0]) },
+			[]isolation.Difference{{Code: isolation.DiffSpecTwice, Subject: "berth.dev-gpu_a-e2.json", Want: "once", Have: "berth.dev/gpu=a-e2"}}},
+		"minor twice": {func(o *isolation.Observed) {
+			o.Inventory.GPUs = append(o.Inventory.GPUs, o.Inventory.GPUs[0])
+			again := &o.Inventory.GPUs[3]
+			again.Index, again.UUID, again.PCI.Bus = 3, "GPU-z", 9
+		}, []isolation.Difference{{Code: isolation.DiffInventory, Subject: "node-1", Want: "a valid inventory",
+			Have: "nvmlx: invalid inventory: gpus[3].minor 5: is also that of gpus[0]"}}},
 		"unreadable": {func(o *isolation.Observed) { add(o, "other.yaml", []byte("cdiVersion: 0.5.0")) },
 			[]isolation.Difference{{Code: isolation.DiffSpecUnreadable, Subject: "other.yaml", Want: "a valid CDI document",
 				Have: "cdi: invalid spec: byte 0: invalid character 'c' looking for beginning of value"}}},

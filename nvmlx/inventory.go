@@ -125,7 +125,7 @@ func (v Inventory) Find(id UUID) (GPU, bool) {
 func (v Inventory) Validate() error {
 	var errs []error
 	bad := func(i int, field string, value any, problem string) {
-		errs = append(errs, fmt.Errorf("%w: gpus[%d].%s %v: %s", ErrInvalidInventory, i, field, value, problem))
+		errs = append(errs, fmt.Errorf("%w: gpus[%d].%s %.100s: %s", ErrInvalidInventory, i, field, fmt.Sprint(value), problem))
 	}
 	indexes, minors := map[Index]int{}, map[Minor]int{}
 	uuids, addresses := map[UUID]int{}, map[PCIAddress]int{}

@@ -83,7 +83,7 @@ func ParsePCIAddress(text string) (PCIAddress, error) {
 }
 
 func pciError(text, problem string) error {
-	return fmt.Errorf("%w %q: %s", ErrInvalidPCIAddress, text, problem)
+	return fmt.Errorf("%w %.100q: %s", ErrInvalidPCIAddress, text, problem)
 }
 
 // String is the canonical text.

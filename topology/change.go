@@ -35,7 +35,8 @@ func (c *Cluster) Apply(ch Change) (*Cluster, error) {
 // Edit starts an edit of c.
 func (c *Cluster) Edit() *Editor { return &Editor{base: c} }
 
-// An Editor collects a [Change] call by call. Nothing is judged before Build.
+// An Editor collects a [Change] call by call. Nothing is judged before Build. The zero Editor edits the
+// empty cluster.
 // An Editor may be read by many goroutines while nobody changes it.
 type Editor struct {
 	base   *Cluster

@@ -10,7 +10,7 @@ import (
 
 // A Cluster is the hardware at one moment: nodes, what they are made of, and where they are. [Cluster.Edit] and
 // [Cluster.Apply] give the next one. Queries take any number and answer an index out of range, or of a node that left, with
-// nothing (zero, false, an empty sequence, [NoDomain]). The zero Cluster is empty.
+// nothing (zero, false, an empty sequence, [NoDomain]). The zero Cluster is empty, and a nil one answers like it.
 // A Cluster is immutable and safe for concurrent use.
 type Cluster struct {
 	version    uint64
@@ -44,8 +44,16 @@ type attrs struct {
 
 type label struct{ key, value string }
 
+// orEmpty makes a nil cluster an empty one.
+func (c *Cluster) orEmpty() *Cluster {
+	if c == nil {
+		return &Cluster{}
+	}
+	return c
+}
+
 func (c *Cluster) layout() *layout {
-	if c.lay != nil {
+	if c != nil && c.lay != nil {
 		return c.lay
 	}
 	return newLayout(nil, nil, &mistakes{})
@@ -53,26 +61,27 @@ func (c *Cluster) layout() *layout {
 
 // at gives the present node at i, or nil.
 func (c *Cluster) at(i NodeIndex) *node {
-	if i < 0 || int(i) >= len(c.nodes) || c.nodes[i].shape == nil {
+	if c == nil || i < 0 || int(i) >= len(c.nodes) || c.nodes[i].shape == nil {
 		return nil
 	}
 	return &c.nodes[i]
 }
 
 // Version is 1 for a new cluster and grows by one with every edit that changes something.
-func (c *Cluster) Version() uint64 { return c.version }
+func (c *Cluster) Version() uint64 { return c.orEmpty().version }
 
 // Len gives the number of node ordinals, nodes that left included: the length of an array indexed by [NodeIndex].
-func (c *Cluster) Len() int { return len(c.nodes) }
+func (c *Cluster) Len() int { return len(c.orEmpty().nodes) }
 
 // Count gives the number of nodes that are present.
-func (c *Cluster) Count() int { return c.count }
+func (c *Cluster) Count() int { return c.orEmpty().count }
 
 // GPUCount gives the number of GPUs of the nodes that are present.
-func (c *Cluster) GPUCount() int64 { return c.gpuCount }
+func (c *Cluster) GPUCount() int64 { return c.orEmpty().gpuCount }
 
 // Index gives the ordinal of a node, present or not. It costs O(1).
 func (c *Cluster) Index(id NodeID) (NodeIndex, bool) {
+	c = c.orEmpty()
 	i, ok := c.index.find(hash(0, string(id)), func(x int32) bool { return c.nodes[x].id == id })
 	return NodeIndex(i), ok
 }
@@ -82,7 +91,7 @@ func (c *Cluster) Present(i NodeIndex) bool { return c.at(i) != nil }
 
 // ID gives the name behind an ordinal, also of a node that left.
 func (c *Cluster) ID(i NodeIndex) NodeID {
-	if i < 0 || int(i) >= len(c.nodes) {
+	if c == nil || i < 0 || int(i) >= len(c.nodes) {
 		return ""
 	}
 	return c.nodes[i].id
@@ -150,7 +159,7 @@ func (c *Cluster) Labels(i NodeIndex) iter.Seq2[string, string] {
 // Nodes gives the nodes that are present, ascending.
 func (c *Cluster) Nodes() iter.Seq[NodeIndex] {
 	return func(yield func(NodeIndex) bool) {
-		for i := range c.nodes {
+		for i := range c.orEmpty().nodes {
 			if c.nodes[i].shape != nil && !yield(NodeIndex(i)) {
 				return
 			}
@@ -159,7 +168,7 @@ func (c *Cluster) Nodes() iter.Seq[NodeIndex] {
 }
 
 // Shapes gives every declared shape, in the order of declaration.
-func (c *Cluster) Shapes() iter.Seq[*Shape] { return slices.Values(c.shapeList) }
+func (c *Cluster) Shapes() iter.Seq[*Shape] { return slices.Values(c.orEmpty().shapeList) }
 
 // Spec gives the description that would build the node again; false when it is not here. The caller owns the result.
 func (c *Cluster) Spec(i NodeIndex) (NodeSpec, bool) {
@@ -186,6 +195,7 @@ func (c *Cluster) Spec(i NodeIndex) (NodeSpec, bool) {
 // Config gives what would build this cluster again: its levels, models and shapes, and the nodes that are present, in the
 // order of their ordinals. The caller owns the result.
 func (c *Cluster) Config() Config {
+	c = c.orEmpty()
 	lay := c.layout()
 	cfg := Config{Levels: slices.Clone(lay.levels[:lay.node]), Models: cloneOrNil(c.userModels)}
 	for _, f := range lay.families {

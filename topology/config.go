@@ -43,14 +43,17 @@ type Config struct {
 }
 
 // New builds a cluster and reports every mistake of the configuration at once, each as a [FieldError] that names the field
-// and the value. Names of nodes, domains, GPUs, shapes and models are 1 to 512 bytes of UTF-8 without "/" and control
+// and the value; only a list of too many levels is reported alone. Names of nodes, domains, GPUs, shapes and models are 1 to 512 bytes of UTF-8 without "/" and control
 // characters. It costs O(nodes × levels + GPUs × log GPUs).
 //
 // Possible errors: [ErrInvalid], [ErrUnknown], [ErrDuplicate], [ErrConflict], [ErrTooLarge].
 func New(cfg Config) (*Cluster, error) {
 	var m mistakes
-	empty := &Cluster{lay: newLayout(cfg.Levels, cfg.Families, &m)}
-	d := newDraft(empty, &m)
+	lay := newLayout(cfg.Levels, cfg.Families, &m)
+	if lay == nil {
+		return nil, m.err()
+	}
+	d := newDraft(&Cluster{lay: lay}, &m)
 	d.models(cfg.Models, "models")
 	d.shapes(cfg.Shapes, "shapes")
 	d.place(cfg.Nodes, opAdd, "nodes")

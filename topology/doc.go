@@ -56,7 +56,7 @@
 //     bytes.
 //   - T8. An edit that changes nothing gives back the same cluster; any other raises Version by one.
 //   - T9. Ids are unique: of nodes, of the GPUs of present nodes, of the domains of a level.
-//   - T10. No query and no reader panics, whatever it is given.
+//   - T10. No query and no reader panics, whatever it is given: a nil [Cluster], a nil [Shape] and a zero [Editor] included.
 //
 // # Concurrency
 //

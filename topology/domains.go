@@ -75,7 +75,7 @@ func (c *Cluster) row(i NodeIndex) []DomainIndex {
 // node and finer levels, which have no domains: there the [NodeIndex] itself is the name of the place.
 // It costs one array read and allocates nothing.
 func (c *Cluster) Ancestor(i NodeIndex, l LevelIndex) DomainIndex {
-	if i < 0 || int(i) >= len(c.nodes) || l < 0 || int(l) >= len(c.lay.levels) {
+	if c == nil || i < 0 || int(i) >= len(c.nodes) || l < 0 || int(l) >= len(c.lay.levels) {
 		return NoDomain
 	}
 	return c.anc[int(i)*len(c.lay.levels)+int(l)]
@@ -101,11 +101,11 @@ func (c *Cluster) Lowest(a, b NodeIndex) (LevelIndex, bool) {
 
 // DomainLen gives the number of domain ordinals of all levels, empty domains included: the length of an array indexed by
 // [DomainIndex].
-func (c *Cluster) DomainLen() int { return len(c.domains) }
+func (c *Cluster) DomainLen() int { return len(c.orEmpty().domains) }
 
 // Domains gives the domains of a level that have nodes, ascending.
 func (c *Cluster) Domains(l LevelIndex) iter.Seq[DomainIndex] {
-	if l < 0 || int(l) >= len(c.byLevel) {
+	if c == nil || l < 0 || int(l) >= len(c.byLevel) {
 		return c.inhabited(nil)
 	}
 	return c.inhabited(c.byLevel[l])
@@ -114,7 +114,7 @@ func (c *Cluster) Domains(l LevelIndex) iter.Seq[DomainIndex] {
 // Children gives the domains that have d as their parent and have nodes, ascending. They may be of several levels where
 // nodes lack some. The nodes themselves are in [Cluster.NodesOf].
 func (c *Cluster) Children(d DomainIndex) iter.Seq[DomainIndex] {
-	if d < 0 || int(d) >= len(c.domains) {
+	if c == nil || d < 0 || int(d) >= len(c.domains) {
 		return c.inhabited(nil)
 	}
 	return c.inhabited(c.domains[d].children)
@@ -132,7 +132,7 @@ func (c *Cluster) inhabited(all []DomainIndex) iter.Seq[DomainIndex] {
 
 // NodesOf gives the nodes of a domain, ascending.
 func (c *Cluster) NodesOf(d DomainIndex) iter.Seq[NodeIndex] {
-	if d < 0 || int(d) >= len(c.domains) {
+	if c == nil || d < 0 || int(d) >= len(c.domains) {
 		return slices.Values[[]NodeIndex](nil)
 	}
 	return slices.Values(c.domains[d].nodes)
@@ -140,7 +140,7 @@ func (c *Cluster) NodesOf(d DomainIndex) iter.Seq[NodeIndex] {
 
 // Domain describes a domain; the zero Domain with Parent [NoDomain] when there is no such ordinal.
 func (c *Cluster) Domain(d DomainIndex) Domain {
-	if d < 0 || int(d) >= len(c.domains) {
+	if c == nil || d < 0 || int(d) >= len(c.domains) {
 		return Domain{Parent: NoDomain}
 	}
 	x := &c.domains[d]
@@ -159,7 +159,7 @@ func (c *Cluster) DomainByID(l Level, id DomainID) (DomainIndex, bool) {
 	if !ok {
 		return NoDomain, false
 	}
-	return c.domainAt(at, id)
+	return c.orEmpty().domainAt(at, id)
 }
 
 func (c *Cluster) domainAt(l LevelIndex, id DomainID) (DomainIndex, bool) {

@@ -41,6 +41,7 @@ type draft struct {
 }
 
 func newDraft(base *Cluster, m *mistakes) *draft {
+	base = base.orEmpty()
 	d := &draft{mistakes: m, base: base, lay: base.layout(), userMod: slices.Clone(base.userModels),
 		shapesL: slices.Clone(base.shapeList), shapeOf: map[string]*Shape{}, named: map[NodeID]string{}}
 	for _, s := range d.shapesL {

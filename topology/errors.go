@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 )
 
 // The reasons of this package. They arrive wrapped in a [FieldError] that names the field and the value; test them with [errors.Is].
@@ -29,14 +30,18 @@ var (
 // lines yields a readable message and bounded memory.
 const readerErrors = 100
 
-// valueShown is how many bytes of a wrong value an error message repeats.
-const valueShown = 80
+// How many bytes of a wrong value, of its place and of the advice a mistake keeps: all three may repeat input of any length.
+const (
+	valueShown = 80
+	fieldShown = 240
+	hintShown  = 400
+)
 
 // A FieldError names one mistake: where it is, what was there, why it is wrong and what to do about it.
 // A FieldError is immutable and safe for concurrent use.
 type FieldError struct {
 	Line   int    // line of the document, from 1; 0 when the input has no lines
-	Field  string // path of the field, for example nodes[3].path.rack, or a label key
+	Field  string // path of the field, for example nodes[3].path.rack, or a label key; cut after 240 bytes
 	Value  string // the offending value, cut after 80 bytes
 	Reason error  // one of the sentinels of this package
 	Hint   string // what to do next
@@ -66,14 +71,25 @@ func (m *mistakes) add(reason error, field, value, hint string) {
 }
 
 func (m *mistakes) addLine(line int, reason error, field, value, hint string) {
-	if m.max > 0 && len(m.list) >= m.max {
+	if m.full() {
 		m.more++
 		return
 	}
-	if len(value) > valueShown {
-		value = value[:valueShown] + "…"
+	m.list = append(m.list, &FieldError{Line: line, Field: cut(field, fieldShown), Value: cut(value, valueShown), Reason: reason, Hint: cut(hint, hintShown)})
+}
+
+// full says that a further mistake is only counted, so that nobody need find out where it is.
+func (m *mistakes) full() bool { return m.max > 0 && len(m.list) >= m.max }
+
+// cut shortens a text to most bytes, at the end of a character. It copies, so that a mistake does not hold on to a long input.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	m.list = append(m.list, &FieldError{Line: line, Field: field, Value: value, Reason: reason, Hint: hint})
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 func (m *mistakes) any() bool { return len(m.list) > 0 }

@@ -9,7 +9,7 @@ import "fmt"
 type NVL72 struct {
 	Racks  int       // at least 1
 	Fabric string    // name of the network fabric above the racks; "" for none
-	Tray   ShapeSpec // zero: GB200Tray
+	Tray   ShapeSpec // all zero: GB200Tray; else it needs a name
 }
 
 // traysPerNVL72 is from the NVIDIA GB200 NVL72 data sheet (2024).
@@ -24,14 +24,11 @@ func (n NVL72) Config() (Config, error) {
 	if n.Racks > MaxNodes/traysPerNVL72 {
 		m.add(ErrTooLarge, "racks", fmt.Sprint(n.Racks), fmt.Sprintf("use at most %d", MaxNodes/traysPerNVL72))
 	}
+	shape := shapeOr(n.Tray, GB200Tray, "tray", &m)
 	if m.any() {
 		return Config{}, m.err()
 	}
-	shape := n.Tray
-	if shape.Name == "" {
-		shape = GB200Tray()
-	}
-	cfg := Config{Shapes: []ShapeSpec{shape.normal()}}
+	cfg := Config{Shapes: []ShapeSpec{shape}}
 	for r := range n.Racks {
 		for t := range traysPerNVL72 {
 			path := map[Level]string{LevelBlock: fmt.Sprintf("nvl-%04d", r), LevelRack: fmt.Sprintf("rack-%04d", r)}
@@ -44,6 +41,18 @@ func (n NVL72) Config() (Config, error) {
 	return cfg, nil
 }
 
+// shapeOr gives a copy of the spec, or the default in place of one that is all zero. A spec that says something but has no name is a
+// mistake: to take the default then would drop what it says.
+func shapeOr(spec ShapeSpec, or func() ShapeSpec, field string, m *mistakes) ShapeSpec {
+	if spec.equal(ShapeSpec{}) {
+		return or()
+	}
+	if spec.Name == "" {
+		m.add(ErrInvalid, field+".name", "", "name the shape, or leave all of it zero for "+or().Name)
+	}
+	return spec.normal()
+}
+
 // FatTree describes a rail-optimised fat tree: rail r of every node of a leaf group reaches leaf switch r of that group, and
 // the groups of a pod meet at its spines. The group is the [LevelLeaf] domain: inside it traffic that stays on its rail
 // passes one switch. A FatTree may be read by many goroutines while nobody changes it.
@@ -53,7 +62,7 @@ type FatTree struct {
 	NodesPerLeaf int       // at least 1
 	Rails        int       // 0: one for each GPU
 	Fabric       string    // name of the fabric; "" for none
-	Shape        ShapeSpec // zero: DGXH100; without rails of its own, GPU i gets rail i mod Rails
+	Shape        ShapeSpec // all zero: DGXH100, else it needs a name; without rails of its own, GPU i gets rail i mod Rails
 }
 
 // Config gives nodes pod-000-leaf-000-node-000 and so on. Possible errors: [ErrInvalid], [ErrTooLarge].
@@ -74,10 +83,7 @@ func (f FatTree) Config() (Config, error) {
 			total *= x.value
 		}
 	}
-	shape := f.Shape.normal()
-	if shape.Name == "" {
-		shape = DGXH100()
-	}
+	shape := shapeOr(f.Shape, DGXH100, "shape", &m)
 	if shape.GPUs < 1 || shape.GPUs > MaxGPUsPerNode {
 		m.add(ErrInvalid, "shape.gpus", fmt.Sprint(shape.GPUs), fmt.Sprintf("rails need 1 to %d GPUs", MaxGPUsPerNode))
 	} else if f.Rails < 0 || f.Rails > shape.GPUs {

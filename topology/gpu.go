@@ -45,6 +45,7 @@ func (c *Cluster) GPUID(i NodeIndex, gpu int) GPUID {
 
 // FindGPU gives the place of a GPU of a node that is present. It costs O(log GPUs).
 func (c *Cluster) FindGPU(id GPUID) (GPURef, bool) {
+	c = c.orEmpty()
 	if cut := strings.LastIndexByte(string(id), '/'); cut >= 0 {
 		i, ok := c.Index(NodeID(id[:cut]))
 		gpu, err := strconv.Atoi(string(id[cut+1:]))

@@ -168,3 +168,16 @@ func TestLinkText(t *testing.T) {
 	require.ErrorIs(t, err, topology.ErrInvalid)
 	require.ErrorIs(t, new(topology.Link).UnmarshalText([]byte("nv")), topology.ErrInvalid)
 }
+
+// A plan takes its default shape only for one that is all zero: a shape that says something but has no name is refused, not dropped.
+func TestPlansNeedNamedShapes(t *testing.T) {
+	_, err := topology.FatTree{Pods: 1, LeavesPerPod: 1, NodesPerLeaf: 1, Shape: topology.ShapeSpec{Model: "T4", GPUs: 2}}.Config()
+	require.ErrorIs(t, err, topology.ErrInvalid)
+	require.ErrorContains(t, err, `shape.name="": name the shape, or leave all of it zero for DGX-H100`)
+	_, err = topology.NVL72{Racks: 1, Tray: topology.GB300Tray()}.Config()
+	require.NoError(t, err)
+	tray := topology.GB300Tray()
+	tray.Name = ""
+	_, err = topology.NVL72{Racks: 1, Tray: tray}.Config()
+	require.ErrorContains(t, err, `tray.name="": name the shape, or leave all of it zero for GB200-tray`)
+}

@@ -38,6 +38,7 @@ type documentNode struct {
 // MarshalJSON gives the cluster in the format that [Decode] reads: a [Config] with the version of the format, and with
 // everything that gives the same ordinals again. Equal clusters give equal bytes (T7).
 func (c *Cluster) MarshalJSON() ([]byte, error) {
+	c = c.orEmpty()
 	cfg := c.Config()
 	doc := document{Version: formatVersion, Revision: c.version, Levels: cfg.Levels, Families: cfg.Families, Models: cfg.Models, Shapes: cfg.Shapes}
 	for i := range c.domains {
@@ -98,6 +99,9 @@ func DecodeChange(data []byte) (Change, error) {
 
 func (doc *document) build(m *mistakes) (*Cluster, error) {
 	base := &Cluster{lay: newLayout(doc.Levels, doc.Families, m)}
+	if base.lay == nil {
+		return nil, m.err()
+	}
 	if doc.Revision > 0 {
 		base.version = doc.Revision - 1
 	}

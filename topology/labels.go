@@ -42,8 +42,8 @@ type LabelRules struct {
 	Families []FamilyRule      `json:"families,omitempty"` // overlays
 	Products map[string]string `json:"products,omitempty"` // nvidia.com/gpu.product → model name, before the built-in table
 	Models   []GPUModel        `json:"models,omitempty"`   // models of your own that Products may name
-	// AllowUnknownProducts makes a model of a product that no table knows, named after it, with the memory of its label.
-	// Without it such a product is a mistake.
+	// AllowUnknownProducts makes a model of a product that no table knows, named after it, with the memory of its label, in which
+	// all nodes that carry it must agree. Without it such a product is a mistake.
 	AllowUnknownProducts bool `json:"allowUnknownProducts,omitempty"`
 	// Keep lists the labels that nodes keep; nil keeps all.
 	Keep []string `json:"keep,omitempty"`
@@ -65,9 +65,11 @@ const (
 //
 // Possible errors: [ErrInvalid], [ErrUnknown], [ErrDuplicate], [ErrConflict].
 func FromLabels(nodes []LabelledNode, rules LabelRules) (Config, error) {
-	r := labelReader{mistakes: mistakes{max: readerErrors}, rules: rules, models: map[string]GPUModel{}, shapes: map[string]bool{},
-		parents: map[string]string{}}
-	r.begin()
+	r := labelReader{mistakes: mistakes{max: readerErrors}, rules: rules, models: map[string]GPUModel{},
+		made: map[string]*madeModel{}, shapes: map[string]bool{}, parents: map[string]string{}}
+	if !r.begin() {
+		return Config{}, r.err()
+	}
 	seen := map[string]int{}
 	for i, n := range nodes {
 		field := fmt.Sprintf("nodes[%d] %s", i, n.Name)
@@ -89,12 +91,19 @@ type labelReader struct {
 	rules   LabelRules
 	cfg     Config
 	models  map[string]GPUModel // of the rules, and made of unknown products
+	made    map[string]*madeModel
 	shapes  map[string]bool
 	parents map[string]string // level and value of a unique rule → path of its parent
 }
 
-// begin turns the rules into levels, and judges them by building the empty cluster.
-func (r *labelReader) begin() {
+// madeModel is the model of a product that no table knows.
+type madeModel struct {
+	at     int    // its place in Config.Models
+	memory string // the node that said how much memory it has
+}
+
+// begin turns the rules into levels and models, and judges them. It is false when there are too many levels to go on with.
+func (r *labelReader) begin() bool {
 	r.cfg.Levels = []Level{}
 	for _, l := range r.rules.Levels {
 		r.cfg.Levels = append(r.cfg.Levels, l.Level)
@@ -109,12 +118,35 @@ func (r *labelReader) begin() {
 		}
 		r.cfg.Families = append(r.cfg.Families, spec)
 	}
-	newLayout(r.cfg.Levels, r.cfg.Families, &r.mistakes)
+	if newLayout(r.cfg.Levels, r.cfg.Families, &r.mistakes) == nil {
+		return false
+	}
 	for i, g := range r.rules.Models {
-		g.check(fmt.Sprintf("models[%d]", i), &r.mistakes)
+		field := fmt.Sprintf("models[%d]", i)
+		g.check(field, &r.mistakes)
+		known, twice := r.models[g.Name]
+		if !twice {
+			known, twice = ModelByName(g.Name)
+		}
+		if twice {
+			if known != g {
+				r.add(ErrConflict, field+".name", g.Name, "a model of this name is known and differs; give yours another name")
+			}
+			continue
+		}
 		r.models[g.Name] = g
 		r.cfg.Models = append(r.cfg.Models, g)
 	}
+	for _, product := range slices.Sorted(maps.Keys(r.rules.Products)) {
+		name := r.rules.Products[product]
+		if _, ok := r.models[name]; ok {
+			continue
+		}
+		if _, ok := ModelByName(name); !ok {
+			r.add(ErrUnknown, "products."+product, name, "use a name of Models() or declare it in LabelRules.Models")
+		}
+	}
+	return true
 }
 
 func (r *labelReader) node(n LabelledNode, field string) {
@@ -142,6 +174,11 @@ func (r *labelReader) node(n LabelledNode, field string) {
 	shape := ShapeSpec{Name: plainShapeName(model.Name, gpus, n.CPUMilli, n.MemoryMiB), Model: model.Name, GPUs: gpus, CPUMilli: n.CPUMilli, MemoryMiB: n.MemoryMiB}
 	if gpus > 1 && model.NVLinkDomain >= gpus && !model.NVLinkBridge {
 		shape.NVSwitch = make([]int, gpus)
+	}
+	if !validName(shape.Name) {
+		r.add(ErrInvalid, field+"."+labelProduct, n.Labels[labelProduct],
+			fmt.Sprintf("the shape %q, named after it, would pass %d bytes; map the product to a model with a shorter name", cut(shape.Name, valueShown), MaxNameBytes))
+		return
 	}
 	spec.Shape = shape.Name
 	if !r.shapes[shape.Name] {
@@ -224,14 +261,30 @@ func (r *labelReader) gpus(n LabelledNode, field string) (GPUModel, int, bool) {
 			return GPUModel{}, 0, false
 		}
 		model = GPUModel{Name: product, Source: "node label " + labelProduct}
-		if n.Labels[labelMemory] != "" {
-			model.MemoryMiB = r.number(n.Labels, labelMemory, 0, 1<<40, field)
+		if !validName(product) {
+			r.add(ErrInvalid, field+"."+labelProduct, product, nameHint)
+			return GPUModel{}, 0, false
 		}
-		model.check(field+"."+labelProduct, &r.mistakes)
+		r.made[product] = &madeModel{at: len(r.cfg.Models)}
 		r.models[product] = model
 		r.cfg.Models = append(r.cfg.Models, model)
 	}
+	if made := r.made[product]; made != nil && n.Labels[labelMemory] != "" {
+		r.memory(made, r.number(n.Labels, labelMemory, 0, 1<<40, field), n, field)
+	}
 	return model, int(gpus), r.count() == before
+}
+
+// memory gives a made model what one node says of its memory; 0 says nothing. Nodes must agree, so that their order does not matter.
+func (r *labelReader) memory(made *madeModel, mib int64, n LabelledNode, field string) {
+	switch model := &r.cfg.Models[made.at]; {
+	case mib <= 0 || mib == model.MemoryMiB:
+	case model.MemoryMiB == 0:
+		model.MemoryMiB, made.memory = mib, field
+	default:
+		r.add(ErrConflict, field+"."+labelMemory, n.Labels[labelMemory],
+			fmt.Sprintf("%s has %d MiB under the same product; declare the product in LabelRules.Models with the memory that counts", made.memory, model.MemoryMiB))
+	}
 }
 
 // model finds a product in the rules, among models already made, and in the built-in table.

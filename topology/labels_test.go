@@ -3,6 +3,7 @@
 package topology_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/berth-gpu/berth/topology"
@@ -118,4 +119,81 @@ func TestFromLabelsMistakes(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// One product has one memory, whoever comes first: nodes that agree, or do not say, give one model; others are a mistake.
+func TestFromLabelsUnknownProductMemory(t *testing.T) {
+	rules := topology.RulesNVIDIA()
+	rules.AllowUnknownProducts = true
+	node := func(name, memory string) topology.LabelledNode {
+		labels := map[string]string{"nvidia.com/gpu.product": "Future", "nvidia.com/gpu.count": "2"}
+		if memory != "" {
+			labels["nvidia.com/gpu.memory"] = memory
+		}
+		return topology.LabelledNode{Name: name, Labels: labels}
+	}
+	tests := []struct {
+		name   string
+		nodes  []topology.LabelledNode
+		memory int64 // 0: refused
+	}{
+		{"agree", []topology.LabelledNode{node("a", "1000"), node("b", "1000")}, 1000},
+		{"one does not say", []topology.LabelledNode{node("a", ""), node("b", "1000"), node("c", "0")}, 1000},
+		{"disagree", []topology.LabelledNode{node("a", "1000"), node("b", "2000")}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for range tt.nodes { // every rotation
+				tt.nodes = append(tt.nodes[1:], tt.nodes[0])
+				cfg, err := topology.FromLabels(tt.nodes, rules)
+				if tt.memory == 0 {
+					require.ErrorIs(t, err, topology.ErrConflict)
+					require.ErrorContains(t, err, "nodes[1] "+tt.nodes[1].Name+".nvidia.com/gpu.memory=")
+					require.ErrorContains(t, err, "nodes[0] "+tt.nodes[0].Name+" has")
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, []topology.GPUModel{{Name: "Future", MemoryMiB: tt.memory, Source: "node label nvidia.com/gpu.product"}}, cfg.Models)
+				_, err = topology.New(cfg)
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+// What FromLabels accepts, New accepts: models that contradict one another and names that are too long are refused where they are.
+func TestFromLabelsModelMistakes(t *testing.T) {
+	product := func(p string) []topology.LabelledNode {
+		return []topology.LabelledNode{{Name: "n", Labels: map[string]string{"nvidia.com/gpu.product": p, "nvidia.com/gpu.count": "4"}}}
+	}
+	tests := []struct {
+		name   string
+		models []topology.GPUModel
+		nodes  []topology.LabelledNode
+		want   string
+	}{
+		{"twice", []topology.GPUModel{{Name: "M", MemoryMiB: 1}, {Name: "M", MemoryMiB: 2}}, nil, `conflict: models[1].name="M"`},
+		{"catalogue", []topology.GPUModel{{Name: "T4", MemoryMiB: 1}}, nil, `conflict: models[0].name="T4"`},
+		{"long", nil, product(strings.Repeat("x", 513)), `invalid value: nodes[0] n.nvidia.com/gpu.product="xxx`},
+		{"long with the shape", nil, product(strings.Repeat("x", 510)), `invalid value: nodes[0] n.nvidia.com/gpu.product="xxx`},
+		{"a slash", nil, product("a/b"), `invalid value: nodes[0] n.nvidia.com/gpu.product="a/b"`},
+		{"no such model", []topology.GPUModel{{Name: "M"}}, nil, `unknown name: products.P="N"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rules := topology.RulesNVIDIA()
+			rules.AllowUnknownProducts, rules.Models = true, tt.models
+			if tt.name == "no such model" {
+				rules.Products = map[string]string{"P": "N", "Q": "M", "R": "T4"}
+			}
+			_, err := topology.FromLabels(tt.nodes, rules)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	rules := topology.RulesNVIDIA()
+	t4, _ := topology.ModelByName("T4")
+	rules.Models = []topology.GPUModel{t4, {Name: "M"}, {Name: "M"}}
+	cfg, err := topology.FromLabels(nil, rules)
+	require.NoError(t, err, "to repeat a model unchanged is no mistake")
+	require.Equal(t, []topology.GPUModel{{Name: "M"}}, cfg.Models)
 }

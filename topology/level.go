@@ -52,12 +52,17 @@ type layout struct {
 // span is the run of LevelIndex values of one family, coarse to fine.
 type span struct{ lo, hi LevelIndex }
 
-// newLayout validates the levels; it adds to m whatever is wrong.
+// newLayout validates the levels; it adds to m whatever is wrong. Past [MaxLevels] it adds only that and gives nil: every node costs
+// memory for every level, so nothing may be built on them.
 func newLayout(levels []Level, families []FamilySpec, m *mistakes) *layout {
-	upper := DefaultLevels()
-	if levels != nil {
-		upper = outerLevels(levels, m)
+	if levels == nil {
+		levels = DefaultLevels()
 	}
+	if n := levelCount(levels, families); n > MaxLevels || len(families) > MaxLevels {
+		m.add(ErrTooLarge, "levels", fmt.Sprint(n), fmt.Sprintf("use at most %d levels over all families, node and below included", MaxLevels))
+		return nil
+	}
+	upper := outerLevels(levels, m)
 	l := &layout{index: map[Level]LevelIndex{}}
 	add := func(level Level, field string) {
 		if _, twice := l.index[level]; twice {
@@ -98,10 +103,21 @@ func newLayout(levels []Level, families []FamilySpec, m *mistakes) *layout {
 		l.spans = append(l.spans, span{lo, LevelIndex(len(l.levels))})
 		l.families = append(l.families, FamilySpec{Name: f.Name, Levels: slices.Clone(f.Levels)})
 	}
-	if len(l.levels) > MaxLevels {
-		m.add(ErrTooLarge, "levels", fmt.Sprint(len(l.levels)), fmt.Sprintf("use at most %d levels over all families", MaxLevels))
-	}
 	return l
+}
+
+// levelCount counts the levels of all families, those inside a node once.
+func levelCount(levels []Level, families []FamilySpec) int {
+	n := len(innerLevels())
+	if at := slices.Index(levels, LevelNode); at >= 0 {
+		n = max(n, len(levels)-at) // spelt out, and too long if they are not the known ones
+		levels = levels[:at]
+	}
+	n += len(levels)
+	for _, f := range families {
+		n += len(f.Levels)
+	}
+	return n
 }
 
 // outerLevels cuts the node and the levels inside it off a list that spells them out, in their only order.

@@ -13,7 +13,7 @@ import (
 
 const openbHeader = "sn,cpu_milli,memory_mib,gpu,model"
 
-// ReadOpenB reads the node list of the Alibaba "openb" trace: CSV without quotes, with the header
+// ReadOpenB reads the node list of the Alibaba "openb" trace: CSV without quotes (a line with one is refused), with the header
 // sn,cpu_milli,memory_mib,gpu,model. A node without GPUs has gpu 0 and no model; models are those of [Models]. Nodes with
 // equal figures share a shape named after them. The trace says nothing about place, so nodes are in no domain.
 // The first 100 wrong lines are reported, each with its number. Memory is bounded by the good lines, of which there may be
@@ -22,6 +22,10 @@ const openbHeader = "sn,cpu_milli,memory_mib,gpu,model"
 // Possible errors: [ErrSyntax], [ErrInvalid], [ErrUnknown], [ErrDuplicate], [ErrTooLarge], or the reader's own.
 func ReadOpenB(r io.Reader) (Config, error) {
 	m := mistakes{max: readerErrors}
+	if r == nil {
+		m.add(ErrInvalid, "reader", "nil", "give the reader of a node list")
+		return Config{}, m.err()
+	}
 	cfg := Config{}
 	shapes := map[string]bool{}
 	first := map[NodeID]int{}
@@ -74,6 +78,10 @@ func ReadOpenB(r io.Reader) (Config, error) {
 func openbLine(text string, no int, m *mistakes) (NodeSpec, ShapeSpec, bool) {
 	before := m.count()
 	col := strings.Split(text, ",")
+	if strings.Contains(text, `"`) {
+		m.addLine(no, ErrSyntax, "line", text, "write the columns without quotes")
+		return NodeSpec{}, ShapeSpec{}, false
+	}
 	if len(col) != 5 {
 		m.addLine(no, ErrSyntax, "line", text, "give five columns: "+openbHeader)
 		return NodeSpec{}, ShapeSpec{}, false

@@ -48,6 +48,7 @@ func TestReadOpenBMistakes(t *testing.T) {
 		{"model without GPU", header + "a,1,2,0,T4\n", `line 2: model="T4"`},
 		{"unknown model", header + "a,1,2,1,T5\n", `unknown name: line 2: model="T5"`},
 		{"twice", header + "a,1,2,0,\r\n\na,1,2,0,\n", `duplicate: line 4: sn="a"`},
+		{"quotes", header + "\"a\",1,2,0,\n", `bad syntax: line 2: line="\"a\",1,2,0,"`},
 		{"name", header + "a/b,1,2,0,\n", `line 2: sn="a/b"`},
 		{"long line", header + strings.Repeat("x", 1<<17), "line 2: line"},
 	}
@@ -58,8 +59,11 @@ func TestReadOpenBMistakes(t *testing.T) {
 			require.Empty(t, cfg.Nodes)
 		})
 	}
+	_, err := topology.ReadOpenB(nil)
+	require.ErrorIs(t, err, topology.ErrInvalid)
+	require.ErrorContains(t, err, `reader="nil"`)
 	broken := errors.New("disk on fire")
-	_, err := topology.ReadOpenB(iotest.ErrReader(broken))
+	_, err = topology.ReadOpenB(iotest.ErrReader(broken))
 	require.ErrorIs(t, err, broken)
 	_, err = topology.ReadOpenB(strings.NewReader(header + strings.Repeat("x\n", 500)))
 	require.ErrorContains(t, err, "and 400 more mistakes")

@@ -17,10 +17,19 @@ import (
 type lineIndex struct {
 	data   []byte
 	starts map[string]int // "nodes[3]" → offset
+	at     int            // where line counted to last
+	breaks int            // line breaks before at
 }
 
+// line gives the line of an offset. Asked in ascending order it reads the document once.
 func (l *lineIndex) line(offset int) int {
-	return 1 + bytes.Count(l.data[:min(max(offset, 0), len(l.data))], []byte("\n"))
+	offset = min(max(offset, 0), len(l.data))
+	if offset < l.at {
+		l.at, l.breaks = 0, 0
+	}
+	l.breaks += bytes.Count(l.data[l.at:offset], []byte("\n"))
+	l.at = offset
+	return 1 + l.breaks
 }
 
 // name gives every mistake that has a place in the document the line of that place.
@@ -99,7 +108,7 @@ func (w *walker) value(t reflect.Type, path string) error {
 	}
 	defer func() { w.depth-- }()
 	if _, text := tok.(string); text && isList(t) { // encoding/json would take a list of bytes as base64
-		w.m.addLine(w.lines.line(int(w.dec.InputOffset())), ErrSyntax, path, fmt.Sprint(tok), "give an array")
+		w.mistake(path, fmt.Sprint(tok), "give an array")
 	}
 	switch tok {
 	case json.Delim('{'):
@@ -119,6 +128,15 @@ func (w *walker) value(t reflect.Type, path string) error {
 	return err
 }
 
+// mistake notes what is wrong at the place read last. The line is looked for only if the mistake is kept.
+func (w *walker) mistake(path, value, hint string) {
+	line := 0
+	if !w.m.full() {
+		line = w.lines.line(int(w.dec.InputOffset()))
+	}
+	w.m.addLine(line, ErrSyntax, path, value, hint)
+}
+
 func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && !reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
@@ -135,13 +153,12 @@ func (w *walker) object(t reflect.Type, path string) error {
 			return err
 		}
 		key := tok.(string)
-		at := key
+		at := cut(key, valueShown) // every element below repeats it
 		if path != "" {
-			at = path + "." + key
+			at = path + "." + at
 		}
-		line := w.lines.line
 		if seen[key] {
-			w.m.addLine(line(int(w.dec.InputOffset())), ErrSyntax, at, key, "give each field once")
+			w.mistake(at, key, "give each field once")
 		}
 		seen[key] = true
 		elem := reflect.TypeFor[any]()
@@ -153,7 +170,7 @@ func (w *walker) object(t reflect.Type, path string) error {
 			if ok {
 				elem = known
 			} else {
-				w.m.addLine(line(int(w.dec.InputOffset())), ErrSyntax, at, key, "no such field; check spelling and case")
+				w.mistake(at, key, "no such field; check spelling and case")
 			}
 		}
 		if err := w.value(elem, at); err != nil {

@@ -96,7 +96,7 @@ const maxDepth = 10
 // checkValue reads one value; the keys of a free object (annotations) are not field names.
 func checkValue(decoder *json.Decoder, known map[string]bool, field string, free bool, depth int) error {
 	if depth == 0 {
-		return fmt.Errorf("byte %d: %s is nested too deep", decoder.InputOffset(), field)
+		return fmt.Errorf("byte %d: %s is nested too deep", decoder.InputOffset(), cut(field))
 	}
 	token, err := decoder.Token()
 	if err != nil {
@@ -104,7 +104,7 @@ func checkValue(decoder *json.Decoder, known map[string]bool, field string, free
 	}
 	switch token {
 	case nil:
-		return fmt.Errorf("byte %d: %s is null: leave it out", decoder.InputOffset(), field)
+		return fmt.Errorf("byte %d: %s is null: leave it out", decoder.InputOffset(), cut(field))
 	case json.Delim('['):
 		for decoder.More() {
 			if err := checkValue(decoder, known, field, free, depth-1); err != nil {
@@ -121,11 +121,11 @@ func checkValue(decoder *json.Decoder, known map[string]bool, field string, free
 			}
 			name, _ := key.(string)
 			if seen[name] {
-				return fmt.Errorf("byte %d: field %q occurs twice", decoder.InputOffset(), name)
+				return fmt.Errorf("byte %d: field %q occurs twice", decoder.InputOffset(), cut(name))
 			}
 			seen[name] = true
 			if !free && !known[name] {
-				return fmt.Errorf("byte %d: unknown field %q", decoder.InputOffset(), name)
+				return fmt.Errorf("byte %d: unknown field %q", decoder.InputOffset(), cut(name))
 			}
 			if err := checkValue(decoder, known, name, name == "annotations", depth-1); err != nil {
 				return err

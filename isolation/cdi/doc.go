@@ -47,7 +47,8 @@
 //
 // # Errors and reasons
 //
-// [ErrInvalidSpec] for a document, [ErrInvalidLease] for an id or epoch; both name the field and the value, and all mistakes are joined.
+// [ErrInvalidSpec] for a document, [ErrInvalidLease] for an id or epoch; both name the field and the value (at most 100 bytes of it), and all mistakes are
+// joined.
 //
 // # Complexity
 //

@@ -35,10 +35,10 @@ func (l Lease) Validate() error {
 	var errs []error
 	if !isName(l.ID, ".-_") || len(l.ID) > MaxLeaseID {
 		errs = append(errs, fmt.Errorf("%w: id %q: want 1 to %d letters, digits, '-', '_' or '.', the first and the last a letter or digit",
-			ErrInvalidLease, l.ID, MaxLeaseID))
+			ErrInvalidLease, cut(l.ID), MaxLeaseID))
 	}
 	if l.Epoch == 0 {
-		errs = append(errs, fmt.Errorf("%w: epoch 0 of lease %q: the first epoch is 1", ErrInvalidLease, l.ID))
+		errs = append(errs, fmt.Errorf("%w: epoch 0 of lease %q: the first epoch is 1", ErrInvalidLease, cut(l.ID)))
 	}
 	return errors.Join(errs...)
 }
@@ -64,7 +64,7 @@ func ParseDeviceName(name string) (Lease, error) {
 			return lease, nil
 		}
 	}
-	return Lease{}, fmt.Errorf("%w: device name %q: want <lease id>-e<epoch>", ErrInvalidLease, name)
+	return Lease{}, fmt.Errorf("%w: device name %q: want <lease id>-e<epoch>", ErrInvalidLease, cut(name))
 }
 
 // FileName is the base name of the lease's document: "<vendor>-<class>_<device name>.json", the form that the CDI library gives to
@@ -79,7 +79,7 @@ func (l Lease) FileName(kind string) (string, error) {
 	vendor, class, _ := strings.Cut(kind, "/")
 	name := vendor + "-" + class + "_" + device + ".json"
 	if len(name) > maxFileName {
-		return "", fmt.Errorf("%w: file name %q has %d bytes: a file system allows %d, choose a shorter kind or lease id", ErrInvalidSpec, name, len(name), maxFileName)
+		return "", fmt.Errorf("%w: file name %q has %d bytes: a file system allows %d, choose a shorter kind or lease id", ErrInvalidSpec, cut(name), len(name), maxFileName)
 	}
 	return name, nil
 }
@@ -107,7 +107,7 @@ func validateKind(kind string) error {
 	}{{"vendor", vendor, 253}, {"class", class, 63}} {
 		if !found || !isName(part.text, ".-_") || isDigit(part.text[0]) || len(part.text) > part.most {
 			return fmt.Errorf("%w: kind %q: want vendor/class; the %s is 1 to %d letters, digits, '-', '_' or '.', the first a letter, the last a letter or digit",
-				ErrInvalidSpec, kind, part.name, part.most)
+				ErrInvalidSpec, cut(kind), part.name, part.most)
 		}
 	}
 	return nil

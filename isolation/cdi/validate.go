@@ -64,7 +64,22 @@ func deviceField(i int, field string) string { return fmt.Sprintf("devices[%d].%
 type validator struct{ errs []error }
 
 func (v *validator) bad(field, value, problem string) {
-	v.errs = append(v.errs, fmt.Errorf("%w: %s %q: %s", ErrInvalidSpec, field, value, problem))
+	v.errs = append(v.errs, fmt.Errorf("%w: %s %q: %s", ErrInvalidSpec, cut(field), cut(value), problem))
+}
+
+// shown is how many bytes of a value a message repeats.
+const shown = 100
+
+// cut shortens a text for a message, at the end of a character.
+func cut(text string) string {
+	if len(text) <= shown {
+		return text
+	}
+	end := shown
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 // text checks what JSON cannot carry unchanged (E1) or a path and a variable cannot hold.
