@@ -19,8 +19,8 @@ import (
 //
 // Possible errors: [ErrInvalid], [ErrContradiction] with the reason inside.
 func (f *Fleet) Apply(e Event) error {
-	if e == nil {
-		return refuse(ErrInvalid, "event", "nil", "give an event of this package")
+	if err := sound(e); err != nil {
+		return err
 	}
 	at := e.instant()
 	if at < f.core.S.now {
@@ -72,8 +72,9 @@ func (e Cordoned) apply(s *state, tok *cow.Token) error {
 }
 
 func (e GPUFailed) apply(s *state, tok *cow.Token) error {
-	if e.GPU < 0 {
-		return refuse(ErrInvalid, "gpu", e.GPU, "give the index of a GPU on the node")
+	if err := badGPU(e.GPU); err != nil {
+		_, _, err2 := s.byID(e.Node)
+		return errors.Join(err2, err, badText("owner", e.Owner, false))
 	}
 	return s.hold(tok, e.Node, hold{e.GPU, e.Owner, ""}, e.instant())
 }
@@ -83,10 +84,18 @@ func (e Uncordoned) apply(s *state, tok *cow.Token) error {
 }
 
 func (e GPURestored) apply(s *state, tok *cow.Token) error {
-	if e.GPU < 0 {
-		return refuse(ErrInvalid, "gpu", e.GPU, "give the index of a GPU on the node")
+	if err := badGPU(e.GPU); err != nil {
+		return err
 	}
 	return s.unhold(tok, e.Node, e.GPU, e.Owner, e.instant())
+}
+
+// badGPU says that no node has a GPU of that index, or nothing.
+func badGPU(gpu int) error {
+	if gpu < 0 || gpu >= topology.MaxGPUsPerNode {
+		return refuse(ErrInvalid, "gpu", gpu, fmt.Sprintf("give 0 to %d", topology.MaxGPUsPerNode-1))
+	}
+	return nil
 }
 
 func (s *state) hold(tok *cow.Token, id topology.NodeID, h hold, at int64) error {
@@ -125,18 +134,25 @@ func (s *state) unhold(tok *cow.Token, id topology.NodeID, gpu int, owner string
 
 func (e FreeUntilSet) apply(s *state, tok *cow.Token) error {
 	i, _, err := s.byID(e.Node)
-	if err != nil {
+	until, err2 := readUntil(e.Node, e.Until)
+	if err := errors.Join(err, err2); err != nil {
 		return err
-	}
-	until := int64(tick.Forever)
-	if !e.Until.IsZero() {
-		if until, err = tick.Exact(e.Until); err != nil {
-			return fmt.Errorf("%w: until: %w: give whole seconds", ErrInvalid, err)
-		}
 	}
 	s.edit(tok, i, func(n *node) { n.freeUntil = until })
 	s.advance(e.instant())
 	return nil
+}
+
+// readUntil gives the tick until which a node is free, Forever for the zero time.
+func readUntil(node topology.NodeID, until time.Time) (int64, error) {
+	if until.IsZero() {
+		return tick.Forever, nil
+	}
+	t, err := tick.Exact(until)
+	if err != nil {
+		return 0, fmt.Errorf("%w: until of node %.80q: %w: give whole seconds", ErrInvalid, node, err)
+	}
+	return t, nil
 }
 
 func (e Reserved) apply(s *state, tok *cow.Token) error {

@@ -76,7 +76,7 @@ func BenchmarkUnplaceable(b *testing.B) {
 		return func(b *testing.B, f *allocator.Fleet) {
 			r := r(f.Cluster().Len())
 			for b.Loop() {
-				if _, err := f.Plan(r); err == nil {
+				if _, err := f.Plan(start, r); err == nil {
 					b.Fatal("it fits")
 				}
 			}
@@ -132,4 +132,30 @@ func BenchmarkSetCluster(b *testing.B) {
 			}
 		}
 	})
+}
+
+func BenchmarkContentOf(b *testing.B) {
+	bench(b, func(b *testing.B, f *allocator.Fleet) {
+		for b.Loop() {
+			allocator.ContentOf(f.Cluster())
+		}
+	})
+}
+
+// BenchmarkPlanGroups has as many groups as a request can be expected to have; the cost is that of the pods.
+func BenchmarkPlanGroups(b *testing.B) {
+	f := fleet(b, "cpu", "cpu", "cpu", "cpu")
+	for _, groups := range []int{500, 2000} {
+		b.Run(fmt.Sprintf("groups=%d", groups), func(b *testing.B) {
+			r := allocator.Request{ID: "a", Tenant: "ants"}
+			for range groups {
+				r.Groups = append(r.Groups, allocator.Group{Count: 100, Pod: allocator.Pod{MemoryMiB: 1}})
+			}
+			for b.Loop() {
+				if _, err := f.Plan(start, r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -14,22 +14,24 @@ import (
 )
 
 // SetCluster puts the fleet on the next cluster: nodes join, leave, come back or are made anew. The cluster must continue
-// the present one, as [topology.Cluster.Apply] gives it: every ordinal keeps its node.
+// the present one, as [topology.Cluster.Apply] gives it: every ordinal keeps its node, and the version is greater.
 //
 // A node that leaves takes nothing from the books: its placements stay, are listed by [Fleet.Stranded] and can be released;
 // its cordons, reservation and FreeUntil wait for its return. A node that comes back, or is made anew, must hold what is
 // placed on it and have the GPUs that are held as failed; otherwise the command is refused, and the host releases or
-// restores first. The same cluster again changes nothing. It costs O(nodes) plus the placements on changed nodes.
+// restores first. The same cluster again, by version and [ContentOf], changes nothing. It costs O(nodes) plus the placements on changed nodes.
 //
 // Possible errors: [ErrInvalid], [ErrCluster], [ErrInUse].
 func (f *Fleet) SetCluster(at time.Time, c *topology.Cluster) error {
 	if err := checkCluster(c); err != nil {
 		return err
 	}
-	if c == f.core.S.cluster {
+	s := &f.core.S
+	content := ContentOf(c)
+	if c.Version() == s.cluster.Version() && content == s.content {
 		return nil
 	}
-	return f.decide(ClusterChanged{At: tick.Time(f.present(at)), Version: c.Version(), cluster: c})
+	return f.decide(ClusterChanged{At: tick.Time(f.present(at)), Version: c.Version(), Content: content, cluster: c})
 }
 
 func (e ClusterChanged) apply(s *state, tok *cow.Token) error {
@@ -37,8 +39,8 @@ func (e ClusterChanged) apply(s *state, tok *cow.Token) error {
 	if c == nil {
 		return refuse(ErrInvalid, "cluster", "missing", fmt.Sprintf("give the event its cluster of version %d by On before it is applied", e.Version))
 	}
-	if c.Version() != e.Version {
-		return refuse(ErrCluster, "version", c.Version(), fmt.Sprintf("the event speaks of version %d", e.Version))
+	if err := matches(c, e.Version, e.Content); err != nil {
+		return err
 	}
 	if err := errors.Join(checkCluster(c), s.continues(c)); err != nil {
 		return err
@@ -55,7 +57,7 @@ func (e ClusterChanged) apply(s *state, tok *cow.Token) error {
 	for _, i := range changed {
 		s.edit(tok, i, func(n *node) { n.setShape(c.Shape(i)) })
 	}
-	s.cluster = c
+	s.cluster, s.content = c, e.Content
 	s.grow(tok)
 	s.advance(e.instant())
 	return nil
@@ -72,8 +74,11 @@ func (s *state) nodesRef() iter.Seq2[topology.NodeIndex, *node] {
 	}
 }
 
-// continues checks that every ordinal of the fleet is the same node in c.
+// continues checks that c is later than the cluster of the fleet and that every ordinal is the same node in it.
 func (s *state) continues(c *topology.Cluster) error {
+	if have := s.cluster.Version(); c.Version() <= have {
+		return refuse(ErrCluster, "version", c.Version(), fmt.Sprintf("the fleet stands on version %d; give a later cluster, made by Edit or Apply from the fleet's", have))
+	}
 	for i := range s.nodes.Len() {
 		i := topology.NodeIndex(i)
 		if have, got := s.cluster.ID(i), c.ID(i); have != got {

@@ -95,3 +95,71 @@ func TestClusterChangedNeedsItsCluster(t *testing.T) {
 	require.NoError(t, base.Apply(changed.On(next)))
 	require.Same(t, next, base.Cluster())
 }
+
+// Two edits of one cluster have the same version. Only the one that was decided on is taken.
+func TestAnotherClusterOfTheSameVersionIsRefused(t *testing.T) {
+	f := fleet(t, "t4x2", "t4x4")
+	base, first := f.Fork(), f.Cluster()
+	left := edited(t, first, topology.Change{Remove: []topology.NodeID{"n0"}})
+	right := edited(t, first, topology.Change{Remove: []topology.NodeID{"n1"}})
+	require.Equal(t, left.Version(), right.Version())
+	require.NotEqual(t, allocator.ContentOf(left), allocator.ContentOf(right))
+	require.NoError(t, f.SetCluster(start, left))
+
+	raw, err := f.Events()[0].AppendBinary(nil)
+	require.NoError(t, err)
+	e, err := allocator.DecodeEvent(raw)
+	require.NoError(t, err)
+	before := encoded(t, base)
+	require.ErrorIs(t, base.Apply(e.(allocator.ClusterChanged).On(right)), allocator.ErrCluster)
+	require.Equal(t, before, encoded(t, base), "A4")
+	require.NoError(t, base.Apply(e.(allocator.ClusterChanged).On(left)))
+
+	snapshot := encoded(t, f)
+	for name, c := range map[string]*topology.Cluster{"the version before": first, "another edit": right,
+		"a later one": edited(t, left, topology.Change{Add: []topology.NodeSpec{{ID: "n9", Shape: "cpu"}}})} {
+		_, err = allocator.Restore(snapshot, c)
+		require.ErrorIs(t, err, allocator.ErrCluster, name)
+		require.NotErrorIs(t, err, allocator.ErrCorrupt, name)
+	}
+	require.ErrorIs(t, f.SetCluster(start, right), allocator.ErrCluster, "the same version")
+	require.ErrorIs(t, f.SetCluster(start, first), allocator.ErrCluster, "a version back")
+	require.Same(t, left, f.Cluster())
+
+	// A copy of the cluster is as good as the cluster.
+	text, err := left.MarshalJSON()
+	require.NoError(t, err)
+	copied, err := topology.Decode(text)
+	require.NoError(t, err)
+	events := len(f.Events())
+	require.NoError(t, f.SetCluster(start, copied))
+	require.Len(t, f.Events(), events)
+	restored, err := allocator.Restore(snapshot, copied)
+	require.NoError(t, err)
+	require.Equal(t, snapshot, encoded(t, restored))
+}
+
+// Every part of what a fleet depends on changes the content.
+func TestContent(t *testing.T) {
+	build := func(id topology.NodeID, s topology.ShapeSpec) allocator.Content {
+		s.Name = "s"
+		c, err := topology.New(topology.Config{Shapes: []topology.ShapeSpec{s}, Nodes: []topology.NodeSpec{{ID: id, Shape: "s"}}})
+		require.NoError(t, err)
+		return allocator.ContentOf(c)
+	}
+	spec := topology.ShapeSpec{Model: "T4", GPUs: 2, CPUMilli: 1000, MemoryMiB: 1024}
+	want := build("n", spec)
+	require.Equal(t, want, build("n", spec))
+	require.Len(t, want.String(), 64)
+	require.NotEqual(t, want, build("m", spec), "id")
+	for name, spoil := range map[string]func(*topology.ShapeSpec){
+		"model":  func(s *topology.ShapeSpec) { s.Model = "A10" },
+		"GPUs":   func(s *topology.ShapeSpec) { s.GPUs = 3 },
+		"CPU":    func(s *topology.ShapeSpec) { s.CPUMilli++ },
+		"memory": func(s *topology.ShapeSpec) { s.MemoryMiB++ },
+	} {
+		s := spec
+		spoil(&s)
+		require.NotEqual(t, want, build("n", s), name)
+	}
+}

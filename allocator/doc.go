@@ -44,7 +44,7 @@
 //   - A7. For a request of one group, a release, a node more, a pod less or a constraint less never turn yes into no.
 //   - A8. A request of one group finds a place whenever there is one, whatever the policy. Groups of different pods are
 //     placed one after the other, the largest pods first, so a mix that would fit can be missed.
-//   - A13. Same state and request, same plan. Names do not matter; with nodes in another order the answer is the same, and
+//   - A13. Same state, instant and request, same plan; Fit, Plan, Explain and Place agree at every instant. Names do not matter; with nodes in another order the answer is the same, and
 //     the place of one pod is as good by the policy's score.
 //   - A15. The counts of an explanation add up to the number of nodes; never means not even on the empty, healthy fleet;
 //     each help by itself makes the request fit.
@@ -57,8 +57,9 @@
 // needs the node to be free now and leaves with notice. Cordons and failed GPUs bind new work only; what runs stays. A
 // placement ends when it is released, not by itself.
 //
-// The snapshot names nodes by id and holds neither the cluster nor the policy. The host restores on its own cluster, keeps
-// the topology.Change beside [ClusterChanged] in its log, and sets a policy other than BestFit by [Fleet.ForkWith].
+// The snapshot names nodes by id and holds neither the cluster nor the policy, but the version and [Content] of the cluster:
+// the host restores on its own copy of that one, keeps the topology.Change beside [ClusterChanged] in its log, and sets a
+// policy other than BestFit by [Fleet.ForkWith].
 //
 // # Concurrency
 //
@@ -74,12 +75,12 @@
 // # Complexity
 //
 // With n nodes, p pods of the request and P placements: Fork O(1); Plan O(n) calls of Policy.Score for each group and
-// O(p log n); Commit and Release O(p log P); queries O(log P) or O(1); Explain and a refusal a few times a Plan; snapshot
+// O(p log n); Commit and Release O(p log P); queries O(log P) or O(1); Explain and a refusal at most eight Plans, and log n more where FreeUntil stands in the way; snapshot
 // O(n + pods).
 //
 // # Limits and non-goals
 //
-// Amounts are at most 2⁴⁰ per pod and node, a request has at most 2²⁰ pods. GPU shares are of compute; the memory of a
+// Amounts are at most 2⁴⁰ per pod and node, a request has at most 2²⁰ pods and names at most 1,024 models. GPU shares are of compute; the memory of a
 // GPU is not divided. The package isolates nobody, starts nothing and decides no quota and no window: see packages
 // isolation, quota and reservation.
 package allocator

@@ -23,8 +23,9 @@ var (
 	ErrStale = errors.New("allocator: plan is stale")
 	// ErrInUse says that what is placed or held stands against the command.
 	ErrInUse = errors.New("allocator: in use")
-	// ErrCluster says that a cluster does not continue the one the fleet stands on.
-	ErrCluster = errors.New("allocator: not a successor of the fleet's cluster")
+	// ErrCluster says that a cluster is not the one that an event or a snapshot speaks of, or does not continue the one the
+	// fleet stands on.
+	ErrCluster = errors.New("allocator: not the fleet's cluster or a successor of it")
 	// ErrPolicy says that a policy picked GPUs that do not fit; the policy breaks its contract.
 	ErrPolicy = errors.New("allocator: policy broke its contract")
 	// ErrContradiction says that an event does not follow from the state it is applied to.
@@ -37,7 +38,8 @@ var (
 const (
 	MaxAmount  = 1 << 40 // largest amount of one resource of one pod or one node
 	MaxPods    = 1 << 20 // pods of one request
-	MaxIDBytes = 256     // bytes of a request id, claim, tenant, group name, owner or reason
+	MaxModels  = 1024    // GPU models that one request accepts
+	MaxIDBytes = 256     // bytes of a request id, claim, tenant, group name, model, owner or reason
 )
 
 // gpuMilli is one whole GPU in thousandths.

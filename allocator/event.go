@@ -3,6 +3,7 @@
 package allocator
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/berth-gpu/berth/internal/cow"
@@ -23,6 +24,16 @@ type Event interface {
 	// instant gives the tick of the event.
 	instant() int64
 	event()
+}
+
+// sound says whether e is an event of this package and can be read. A pointer to one has the methods of the interface too,
+// and would fail in them when it is nil.
+func sound(e Event) error {
+	switch e.(type) {
+	case Placed, Released, Cordoned, Uncordoned, GPUFailed, GPURestored, FreeUntilSet, Reserved, Unreserved, ClusterChanged:
+		return nil
+	}
+	return fmt.Errorf("%w: event is a %T: give an event of this package by value", ErrInvalid, e)
 }
 
 // A Seat is the place of one pod in an event. A Seat may be read by many goroutines while nobody changes it.
@@ -98,16 +109,18 @@ type Unreserved struct {
 	Node topology.NodeID `json:"node"`
 }
 
-// ClusterChanged says that the fleet stands on another cluster from now on. Its encoding holds the version only: the
-// cluster is the host's, which gives a decoded event its cluster by On before it applies it.
+// ClusterChanged says that the fleet stands on another cluster from now on. Its encoding holds the version and the content,
+// not the cluster: that is the host's, which gives a decoded event its cluster by On before it applies it. Another cluster
+// than the one that was decided on is refused, whatever its version.
 // A ClusterChanged is immutable and safe for concurrent use.
 type ClusterChanged struct {
 	At      time.Time `json:"at"`
 	Version uint64    `json:"version"` // topology.Cluster.Version
+	Content Content   `json:"content"` // ContentOf the cluster
 	cluster *topology.Cluster
 }
 
-// On gives the event with the cluster it speaks of, which has the event's version.
+// On gives the event with the cluster it speaks of, which has the event's version and content.
 func (e ClusterChanged) On(c *topology.Cluster) ClusterChanged {
 	e.cluster = c
 	return e

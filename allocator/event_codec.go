@@ -87,9 +87,9 @@ func (e Unreserved) AppendBinary(b []byte) ([]byte, error) {
 	return onNode(b, kindUnreserved, e.instant(), e.Node), nil
 }
 
-// AppendBinary appends the event in its binary form, which holds the version of the cluster and not the cluster.
+// AppendBinary appends the event in its binary form, which holds the version and content of the cluster and not the cluster.
 func (e ClusterChanged) AppendBinary(b []byte) ([]byte, error) {
-	return wire.AppendUint(head(b, kindClusterChanged, e.instant()), e.Version), nil
+	return append(wire.AppendUint(head(b, kindClusterChanged, e.instant()), e.Version), e.Content[:]...), nil
 }
 
 // DecodeEvent reads what AppendBinary of an event wrote. Whether the event makes sense is judged by [Fleet.Apply].
@@ -125,7 +125,7 @@ func DecodeEvent(b []byte) (Event, error) {
 	case kindUnreserved:
 		e = Unreserved{At: at, Node: node()}
 	case kindClusterChanged:
-		e = ClusterChanged{At: at, Version: r.Uint()}
+		e = ClusterChanged{At: at, Version: r.Uint(), Content: readContent(r)}
 	default:
 		r.Fail("kind %d is not known to this release", kind)
 	}
@@ -137,10 +137,10 @@ func DecodeEvent(b []byte) (Event, error) {
 
 // EventJSON gives an event for people: its fields, with "kind" first.
 //
-// Possible errors: [ErrInvalid] for a nil event.
+// Possible errors: [ErrInvalid] for a nil event and a pointer to one.
 func EventJSON(e Event) ([]byte, error) {
-	if e == nil {
-		return nil, refuse(ErrInvalid, "event", "nil", "give an event of this package")
+	if err := sound(e); err != nil {
+		return nil, err
 	}
 	body, err := json.Marshal(e)
 	if err != nil {

@@ -84,9 +84,9 @@ func ExampleFleet_Fork() {
 	_ = whatIf.Cordon(now, "node-1", "maintenance", "new fan")
 	_ = whatIf.Cordon(now, "node-2", "maintenance", "new fan")
 	ask := allocator.Request{ID: "a", Tenant: "vision", Groups: []allocator.Group{{Count: 2, Pod: allocator.Pod{GPUs: 8}}}}
-	_, err := whatIf.Plan(ask)
+	_, err := whatIf.Plan(now, ask)
 	fmt.Println(errors.Is(err, allocator.ErrUnplaceable))
-	_, err = fleet.Plan(ask)
+	_, err = fleet.Plan(now, ask)
 	fmt.Println(err)
 	// Output:
 	// true
@@ -98,8 +98,8 @@ func ExampleFleet_Commit() {
 	fleet, _ := allocator.New(allocator.Config{Cluster: threeNodes()})
 	_ = fleet.Cordon(now, "node-1", "maintenance", "")
 	_ = fleet.Cordon(now, "node-2", "maintenance", "")
-	first, _ := fleet.Plan(allocator.Request{ID: "a", Tenant: "vision", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 8}}}})
-	second, _ := fleet.Plan(allocator.Request{ID: "b", Tenant: "vision", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 8}}}})
+	first, _ := fleet.Plan(now, allocator.Request{ID: "a", Tenant: "vision", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 8}}}})
+	second, _ := fleet.Plan(now, allocator.Request{ID: "b", Tenant: "vision", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 8}}}})
 	_, err := fleet.Commit(now, first)
 	fmt.Println(err)
 	_, err = fleet.Commit(now, second)
@@ -114,7 +114,7 @@ func ExampleFleet_Explain() {
 	_ = fleet.Cordon(now, "node-1", "maintenance", "new fan")
 	_ = fleet.FailGPU(now, "node-2", 5, "health")
 	_ = fleet.SetFreeUntil(now, "node-3", now.Add(4*time.Hour))
-	x, _ := fleet.Explain(allocator.Request{
+	x, _ := fleet.Explain(now, allocator.Request{
 		ID: "a", Tenant: "vision", Until: now.Add(24 * time.Hour),
 		Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 8}}},
 	})
@@ -211,7 +211,7 @@ func ExampleFleet_Cordon() {
 func ExampleUnplaceableError_For() {
 	fleet, _ := allocator.New(allocator.Config{Cluster: threeNodes()})
 	_, _ = fleet.Place(now, allocator.Request{ID: "a", Tenant: "vision", Groups: []allocator.Group{{Count: 3, Pod: allocator.Pod{GPUs: 6}}}})
-	_, err := fleet.Plan(allocator.Request{ID: "b", Tenant: "speech", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 4}}}})
+	_, err := fleet.Plan(now, allocator.Request{ID: "b", Tenant: "speech", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 4}}}})
 	if e, ok := errors.AsType[*allocator.UnplaceableError](err); ok {
 		fmt.Println(e.For("speech"))
 	}

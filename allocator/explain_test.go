@@ -37,7 +37,7 @@ func TestExplainNamesEachReason(t *testing.T) {
 	r := ask("r", 1, allocator.Pod{GPUs: 2, CPUMilli: 4000})
 	r.Until = start.Add(2 * time.Hour)
 	r.Models = []string{"T4", "A10"}
-	x, err := f.Explain(r)
+	x, err := f.Explain(start, r)
 	require.NoError(t, err)
 	require.True(t, x.Fits)
 	require.Equal(t, 8, x.Nodes)
@@ -48,12 +48,12 @@ func TestExplainNamesEachReason(t *testing.T) {
 	}, x.Counts, "A15")
 	r.Groups[0].Pod = allocator.Pod{GPUMilli: 200, CPUMilli: 3000}
 	r.Nodes = []topology.NodeID{"n3"}
-	x, err = f.Explain(r)
+	x, err = f.Explain(start, r)
 	require.NoError(t, err)
 	require.Equal(t, []allocator.Count{{Reason: allocator.ReasonNotListed, Nodes: 7}, {Reason: allocator.ReasonCPU, Nodes: 1}}, x.Counts)
 	require.Equal(t, &allocator.Near{Node: "n3", Tenant: "ants", CPUMilli: 1000}, x.Near)
 	r.Groups[0].Pod = allocator.Pod{GPUMilli: 200, MemoryMiB: 65_537}
-	x, err = f.Explain(r)
+	x, err = f.Explain(start, r)
 	require.NoError(t, err)
 	require.True(t, x.Never)
 	require.Equal(t, allocator.Count{Reason: allocator.ReasonMemory, Nodes: 1}, x.Counts[1])
@@ -66,7 +66,7 @@ func TestExplainSaysHowLongAPlaceIsFree(t *testing.T) {
 	}
 	r := ask("r", 2, allocator.Pod{GPUs: 2})
 	r.Until = start.Add(9 * time.Hour)
-	_, err := f.Plan(r)
+	_, err := f.Plan(start, r)
 	e := unplaceable(t, err)
 	require.Equal(t, []allocator.Help{{Kind: allocator.HelpUntil, Nodes: 3, Until: start.Add(2 * time.Hour)}}, e.Explanation.Help)
 	r.Until = e.Explanation.Help[0].Until
@@ -79,7 +79,7 @@ func TestRefusalForATenantHidesOthers(t *testing.T) {
 	place(t, f, mine)
 	r := ask("r", 1, allocator.Pod{GPUs: 2})
 	r.Tenant = "bees"
-	_, err := f.Plan(r)
+	_, err := f.Plan(start, r)
 	e := unplaceable(t, err)
 	require.Equal(t, &allocator.Near{Node: "n0", Tenant: "ants", GPUs: 1}, e.Explanation.Near)
 	require.Contains(t, e.Error(), `nearest is node "n0", 1 GPU short`)
@@ -96,7 +96,7 @@ func TestA15ExplainIsSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := allocatortest.Fleets().Draw(t, "fleet")
 		r := allocatortest.Requests(f.Cluster(), "asked").Draw(t, "asked")
-		x, err := f.Explain(r)
+		x, err := f.Explain(start, r)
 		require.NoError(t, err)
 		sum := 0
 		for _, c := range x.Counts {
@@ -104,7 +104,7 @@ func TestA15ExplainIsSound(t *testing.T) {
 			sum += c.Nodes
 		}
 		require.Equal(t, f.Cluster().Count(), sum, "A15: the counts add up")
-		_, err = f.Plan(r)
+		_, err = f.Plan(start, r)
 		require.Equal(t, x.Fits, err == nil)
 		if x.Fits {
 			return
@@ -112,14 +112,14 @@ func TestA15ExplainIsSound(t *testing.T) {
 		require.Less(t, x.Room, x.Pods)
 		fresh, errNew := allocator.New(allocator.Config{Cluster: f.Cluster()})
 		require.NoError(t, errNew)
-		_, errEmpty := fresh.Plan(r)
+		_, errEmpty := fresh.Plan(start, r)
 		require.Equal(t, x.Never, errEmpty != nil, "A15: never is: not even on the empty fleet")
 		require.False(t, x.Never && len(x.Help) > 0)
 		for _, h := range x.Help {
 			g := f.Fork()
 			asked := follow(t, g, h, r)
 			if h.Kind != allocator.HelpTenants {
-				_, err := g.Plan(asked)
+				_, err := g.Plan(start, asked)
 				require.NoError(t, err, "A15: %v helps", h)
 			}
 		}
@@ -157,7 +157,7 @@ func TestNearestMissIsWhatIsMissing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := allocatortest.Fleets().Draw(t, "fleet")
 		r := allocator.Request{ID: "asked", Tenant: "ants", Groups: []allocator.Group{{Count: 1, Pod: allocatortest.Pods().Draw(t, "pod")}}}
-		x, err := f.Explain(r)
+		x, err := f.Explain(start, r)
 		require.NoError(t, err)
 		if x.Near == nil {
 			require.True(t, x.Fits || x.Never, "hardware that would hold the pod is near")

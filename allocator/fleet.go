@@ -59,10 +59,7 @@ func New(cfg Config) (*Fleet, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	f := &Fleet{policy: cfg.Policy}
-	if f.policy == nil {
-		f.policy = BestFit{}
-	}
+	f := &Fleet{policy: orBestFit(cfg.Policy)}
 	f.core.S = newState(cfg.Tenancy, cfg.Cluster, f.core.Token())
 	return f, nil
 }
@@ -96,10 +93,15 @@ func (f *Fleet) Fork() *Fleet { return &Fleet{core: f.core.Fork(), policy: f.pol
 // ForkWith is Fork with another policy for the copy, nil for [BestFit]: the policy is configuration, not state, so a
 // restored fleet and a what-if get theirs here.
 func (f *Fleet) ForkWith(p Policy) *Fleet {
-	if p == nil {
-		p = BestFit{}
+	return &Fleet{core: f.core.Fork(), policy: orBestFit(p)}
+}
+
+// orBestFit gives p, or the default where there is none. A nil *BestFit is none: it has no value to call.
+func orBestFit(p Policy) Policy {
+	if b, ok := p.(*BestFit); p == nil || ok && b == nil {
+		return BestFit{}
 	}
-	return &Fleet{core: f.core.Fork(), policy: p}
+	return p
 }
 
 // Policy gives the policy that chooses among places.

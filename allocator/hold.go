@@ -4,7 +4,6 @@ package allocator
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
@@ -58,10 +57,8 @@ func (f *Fleet) FailGPU(at time.Time, node topology.NodeID, gpu int, owner strin
 //
 // Possible errors: [ErrInvalid], [ErrUnknownNode].
 func (f *Fleet) RestoreGPU(at time.Time, node topology.NodeID, gpu int, owner string) error {
-	if gpu < 0 || gpu >= topology.MaxGPUsPerNode {
-		return refuse(ErrInvalid, "gpu", gpu, fmt.Sprintf("give 0 to %d", topology.MaxGPUsPerNode-1))
-	}
-	if free, err := f.unheld(node, gpu, owner); free || err != nil {
+	free, err := f.unheld(node, gpu, owner)
+	if err := errors.Join(err, badGPU(gpu)); free || err != nil {
 		return err
 	}
 	return f.decide(GPURestored{At: tick.Time(f.present(at)), Node: node, GPU: gpu, Owner: owner})

@@ -28,10 +28,12 @@ func (f *Fleet) MarshalJSON() ([]byte, error) {
 		Version    int             `json:"version"`
 		Now        time.Time       `json:"now"`
 		Tenancy    string          `json:"tenancy"`
+		Cluster    uint64          `json:"clusterVersion"`
+		Content    Content         `json:"clusterContent"`
 		Totals     Totals          `json:"totals"`
 		Nodes      []jsonNode      `json:"nodes"`
 		Placements []jsonPlacement `json:"placements"`
-	}{snapshotVersion, tick.Time(s.now), s.tenancy.String(), s.totals, []jsonNode{}, []jsonPlacement{}}
+	}{snapshotVersion, tick.Time(s.now), s.tenancy.String(), s.cluster.Version(), s.content, s.totals, []jsonNode{}, []jsonPlacement{}}
 	for _, i := range s.marked() {
 		n := s.at(i)
 		j := jsonNode{ID: s.cluster.ID(i), FreeUntil: tick.Time(n.freeUntil), Reserved: n.reserved}

@@ -116,7 +116,7 @@ func TestModel(t *testing.T) {
 				r.Groups = r.Groups[:1]
 				_, taken := m.jobs[r.ID]
 				fits := m.fits(r)
-				plan, errPlan := f.Plan(r)
+				plan, errPlan := f.Plan(start, r)
 				p, err := f.Place(start, r)
 				switch {
 				case taken:

@@ -9,16 +9,15 @@ import (
 	"github.com/berth-gpu/berth/internal/tick"
 )
 
-// Plan finds a place for every pod of a request and changes nothing. The same state and request give the same plan (A13).
+// Plan finds a place for every pod of a request as [Fleet.Place] would at that instant, and changes nothing. An instant
+// before the present counts as it. The same state, instant and request give the same plan (A13).
 // Pods of one group are equal, so for a request of one group it finds places whenever there are any, whatever the policy
 // (A8); several groups are placed one after the other, the largest pods first, which can miss a mix that would fit.
 // Asked for an id that is placed with the same body, it gives the plan that was committed.
 // It costs O(nodes × groups) calls of the policy, and O(pods × log nodes).
 //
 // Possible errors: [ErrInvalid], [ErrUnknownNode], [ErrExists], [*UnplaceableError], [ErrPolicy].
-func (f *Fleet) Plan(r Request) (Plan, error) {
-	return f.plan(r, f.core.S.now)
-}
+func (f *Fleet) Plan(at time.Time, r Request) (Plan, error) { return f.plan(r, f.present(at)) }
 
 func (f *Fleet) plan(r Request, at int64) (Plan, error) {
 	r, p, err := f.admit(r)
@@ -28,8 +27,8 @@ func (f *Fleet) plan(r Request, at int64) (Plan, error) {
 	if p != nil {
 		return Plan{Request: p.Request, Assignments: copyAssignments(p.Assignments)}, nil
 	}
-	if r.until() <= at {
-		return Plan{}, refuse(ErrInvalid, "Until", r.Until, "the request would end before it begins; give a later end")
+	if err := r.begins(at); err != nil {
+		return Plan{}, err
 	}
 	as, failed, err := f.newSearch(&r, at, relax{}).run()
 	if err != nil {

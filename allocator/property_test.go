@@ -38,7 +38,7 @@ func TestA4A5FailedPlanLeavesTheBytes(t *testing.T) {
 		f := allocatortest.Fleets().Draw(t, "fleet")
 		before, events := encoded(t, f), len(f.Events())
 		r := allocatortest.Requests(f.Cluster(), "asked").Draw(t, "asked")
-		plan, err := f.Plan(r)
+		plan, err := f.Plan(start, r)
 		if err == nil {
 			require.NoError(t, allocatortest.CheckPlan(f, plan), "A6")
 			spoil(t, &plan)
@@ -137,7 +137,7 @@ func TestA8EqualPodsAreFoundAPlaceWheneverThereIsOne(t *testing.T) {
 			n.Present = usable
 			free = append(free, n)
 		}
-		_, err := f.Plan(r)
+		_, err := f.Plan(start, r)
 		require.Equal(t, bruteForce(f, r.Groups[0].Pod, r.Groups[0].Count, free, 0, 0), err == nil, "A8: %v", err)
 	})
 }
@@ -146,7 +146,7 @@ func TestA8EqualPodsAreFoundAPlaceWheneverThereIsOne(t *testing.T) {
 // stays free, and then the last 2 find no place, though 3+2 and 2+2 would fill both nodes.
 func TestA8DoesNotHoldForMixedGroups(t *testing.T) {
 	f := gpuCluster(t, 5, 4)
-	_, err := f.Plan(allocator.Request{ID: "mix", Tenant: "ants", Groups: []allocator.Group{
+	_, err := f.Plan(start, allocator.Request{ID: "mix", Tenant: "ants", Groups: []allocator.Group{
 		{Name: "one of three", Count: 1, Pod: allocator.Pod{GPUs: 3}}, {Name: "three of two", Count: 3, Pod: allocator.Pod{GPUs: 2}},
 	}})
 	require.ErrorIs(t, err, allocator.ErrUnplaceable)
@@ -157,22 +157,22 @@ func TestA7MoreRoomNeverHurts(t *testing.T) {
 		f := allocatortest.Fleets().Draw(t, "fleet")
 		r := allocatortest.Requests(f.Cluster(), "asked").Draw(t, "asked")
 		r.Groups = r.Groups[:1]
-		if _, err := f.Plan(r); err != nil {
+		if _, err := f.Plan(start, r); err != nil {
 			return
 		}
 		g := f.Fork()
 		require.NoError(t, g.Release(start, rapid.SampledFrom([]string{"p0", "p1", "p2", "p3"}).Draw(t, "released")))
-		_, err := g.Plan(r)
+		_, err := g.Plan(start, r)
 		require.NoError(t, err, "A7: a release")
 		more := r
 		more.Models, more.Nodes, more.Groups = nil, r.Nodes, slices.Clone(r.Groups)
 		more.Groups[0].Count = max(more.Groups[0].Count-1, 1)
-		_, err = f.Plan(more)
+		_, err = f.Plan(start, more)
 		require.NoError(t, err, "A7: a constraint less, a pod less")
 		larger, err := f.Cluster().Apply(topology.Change{Add: []topology.NodeSpec{{ID: "new", Shape: "s8"}}})
 		require.NoError(t, err)
 		require.NoError(t, g.SetCluster(start, larger))
-		_, err = g.Plan(r)
+		_, err = g.Plan(start, r)
 		require.NoError(t, err, "A7: a node more")
 	})
 }
@@ -204,8 +204,8 @@ func TestA13NamesAndOrderDoNotMatter(t *testing.T) {
 			require.NoError(t, err)
 		}
 		r := allocator.Request{ID: "asked", Tenant: "ants", Groups: []allocator.Group{{Count: 1, Pod: allocatortest.Pods().Draw(t, "pod")}}}
-		pa, errA := a.Plan(r)
-		pb, errB := b.Plan(r)
+		pa, errA := a.Plan(start, r)
+		pb, errB := b.Plan(start, r)
 		require.Equal(t, errA == nil, errB == nil, "A13: same answer")
 		if errA != nil {
 			return

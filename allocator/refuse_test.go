@@ -3,6 +3,7 @@
 package allocator_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ func TestRepeatedCommandsDecideNothing(t *testing.T) {
 	got, err := f.Place(start.Add(time.Hour), again)
 	require.NoError(t, err)
 	require.Equal(t, p, got, "same id and same body: answered as before")
-	plan, err := f.Plan(again)
+	plan, err := f.Plan(start, again)
 	require.NoError(t, err)
 	got, err = f.Commit(start, plan)
 	require.NoError(t, err)
@@ -168,13 +169,13 @@ func TestTenancy(t *testing.T) {
 	bees.Tenant = "bees"
 	f := fleet(t, "t4x2")
 	place(t, f, ask("a", 1, allocator.Pod{GPUMilli: 100}))
-	_, err := f.Plan(bees)
+	_, err := f.Plan(start, bees)
 	require.Equal(t, []allocator.Help{{Kind: allocator.HelpTenants, Nodes: 1}, {Kind: allocator.HelpRelease}}, unplaceable(t, err).Explanation.Help)
 	require.NoError(t, f.Release(start, "a"))
 	place(t, f, bees)
 	require.NoError(t, f.Release(start, "b"))
 	require.NoError(t, f.Reserve(start, "n0", "ants"))
-	_, err = f.Plan(bees)
+	_, err = f.Plan(start, bees)
 	require.ErrorIs(t, err, allocator.ErrUnplaceable, "reserved, although empty")
 
 	f, err = allocator.New(allocator.Config{Cluster: cluster(t, "t4x2"), Tenancy: allocator.Shared})
@@ -182,4 +183,83 @@ func TestTenancy(t *testing.T) {
 	place(t, f, ask("a", 1, allocator.Pod{GPUMilli: 100}))
 	place(t, f, bees)
 	require.ErrorIs(t, f.Reserve(start, "n0", "ants"), allocator.ErrInUse)
+}
+
+// A pointer to an event has the methods of one. It is refused, nil or not.
+func TestPointersToEventsAreRefused(t *testing.T) {
+	f := fleet(t, "t4x2")
+	before := encoded(t, f)
+	for _, e := range []allocator.Event{nil, (*allocator.Placed)(nil), (*allocator.Released)(nil), (*allocator.Cordoned)(nil),
+		(*allocator.Uncordoned)(nil), (*allocator.GPUFailed)(nil), (*allocator.GPURestored)(nil), (*allocator.FreeUntilSet)(nil),
+		(*allocator.Reserved)(nil), (*allocator.Unreserved)(nil), (*allocator.ClusterChanged)(nil),
+		&allocator.Cordoned{At: start, Node: "n0", Owner: "ann"}} {
+		require.ErrorIs(t, f.Apply(e), allocator.ErrInvalid, "%T", e)
+		require.ErrorContains(t, f.Apply(e), fmt.Sprintf("event is a %T", e))
+		_, err := allocator.EventJSON(e)
+		require.ErrorIs(t, err, allocator.ErrInvalid, "%T", e)
+	}
+	require.Equal(t, before, encoded(t, f))
+}
+
+// A policy that is a nil *BestFit is no policy.
+func TestNilPolicyIsBestFit(t *testing.T) {
+	var none *allocator.BestFit
+	f, err := allocator.New(allocator.Config{Cluster: cluster(t, "t4x2"), Policy: none})
+	require.NoError(t, err)
+	place(t, f, ask("a", 1, allocator.Pod{GPUs: 1}))
+	place(t, f.ForkWith(none), ask("b", 1, allocator.Pod{GPUs: 1}))
+}
+
+// An ordinal that the cluster never had is named; nothing is stale about it.
+func TestOrdinalsOutOfRange(t *testing.T) {
+	f := fleet(t, "t4x2")
+	for _, i := range []topology.NodeIndex{-5, -1, 1, math.MaxInt32} {
+		_, err := f.Commit(start, allocator.Plan{Request: ask("a", 1, allocator.Pod{GPUs: 1}), Assignments: []allocator.Assignment{{Node: i, GPUs: []int{0}}}})
+		require.ErrorIs(t, err, allocator.ErrUnknownNode)
+		require.NotErrorIs(t, err, allocator.ErrStale)
+		require.ErrorContains(t, err, fmt.Sprintf("Assignments[0].Node is %d: the cluster has 1 ordinals", i))
+	}
+}
+
+// Every mistake of a command on a node is reported, and the node is named.
+func TestMistakesOnANodeAreJoined(t *testing.T) {
+	f := fleet(t, "t4x2")
+	odd := start.Add(time.Nanosecond)
+	for name, c := range map[string]struct {
+		err  error
+		says []string
+	}{
+		"free until":         {f.SetFreeUntil(start, "nope", odd), []string{`node is "nope"`, `until of node "nope"`}},
+		"free until, known":  {f.SetFreeUntil(start, "n0", odd), []string{`until of node "n0"`}},
+		"free until, event":  {f.Apply(allocator.FreeUntilSet{At: start, Node: "nope", Until: odd}), []string{`node is "nope"`, `until of node "nope"`}},
+		"failed GPU":         {f.FailGPU(start, "nope", -1, ""), []string{`node is "nope"`, "gpu is -1", `owner is ""`}},
+		"restored GPU":       {f.RestoreGPU(start, "nope", -1, ""), []string{`node is "nope"`, "gpu is -1", `owner is ""`}},
+		"restored GPU, high": {f.RestoreGPU(start, "n0", topology.MaxGPUsPerNode, "ann"), []string{fmt.Sprint("gpu is ", topology.MaxGPUsPerNode)}},
+	} {
+		for _, says := range c.says {
+			require.ErrorContains(t, c.err, says, name)
+		}
+	}
+}
+
+// Models are names like any other, and there are not too many of them.
+func TestModelsAreChecked(t *testing.T) {
+	f := fleet(t, "t4x2")
+	r := ask("a", 1, allocator.Pod{GPUs: 1})
+	for _, bad := range []string{"", "\xff", "T4\n", strings.Repeat("x", allocator.MaxIDBytes+1)} {
+		r.Models = []string{"T4", bad}
+		_, err := f.Place(start, r)
+		require.ErrorIs(t, err, allocator.ErrInvalid, "%q", bad)
+		require.ErrorContains(t, err, "Models[1]")
+	}
+	r.Models = make([]string, allocator.MaxModels+1)
+	_, err := f.Place(start, r)
+	require.ErrorIs(t, err, allocator.ErrInvalid)
+	require.ErrorContains(t, err, "Models is \"a list of 1025\": give at most 1024")
+	r.Models = r.Models[:allocator.MaxModels]
+	for i := range r.Models {
+		r.Models[i] = fmt.Sprint("model", i)
+	}
+	r.Models[7] = "T4"
+	place(t, f, r)
 }

@@ -53,7 +53,7 @@ type Request struct {
 	Claim  string            `json:"claim,omitempty"`  // the claim that the placement occupies; "" when the host has none
 	Tenant string            `json:"tenant"`           // whose work it is
 	Groups []Group           `json:"groups"`           // at least one; together at most MaxPods pods
-	Models []string          `json:"models,omitempty"` // GPU models accepted for pods with GPUs; nil: any
+	Models []string          `json:"models,omitempty"` // GPU models accepted for pods with GPUs, at most MaxModels; nil: any
 	Nodes  []topology.NodeID `json:"nodes,omitempty"`  // only these, for example the seats of the claim; nil: any
 	Until  time.Time         `json:"until,omitzero"`   // declared end, whole seconds; zero: open-ended
 }
@@ -100,6 +100,14 @@ func (r Request) until() int64 {
 	return tick.Floor(r.Until)
 }
 
+// begins checks that the request does not end before it begins at that tick.
+func (r Request) begins(at int64) error {
+	if r.until() <= at {
+		return refuse(ErrInvalid, "Until", r.Until.Format(time.RFC3339), fmt.Sprintf("it would begin at %s; give a later end", tick.Time(at).Format(time.RFC3339)))
+	}
+	return nil
+}
+
 // check reports every mistake of the request at once. Whether the nodes exist is not judged here.
 func (r Request) check() error {
 	errs := []error{badText("ID", r.ID, false), badText("Claim", r.Claim, true), badText("Tenant", r.Tenant, false)}
@@ -126,9 +134,11 @@ func (r Request) check() error {
 	if r.Models != nil && len(r.Models) == 0 {
 		errs = append(errs, refuse(ErrInvalid, "Models", "an empty list", "give nil to accept any model"))
 	}
-	for i, m := range r.Models {
-		if m == "" {
-			errs = append(errs, refuse(ErrInvalid, fmt.Sprintf("Models[%d]", i), m, "give the name of a GPU model"))
+	if len(r.Models) > MaxModels {
+		errs = append(errs, refuse(ErrInvalid, "Models", fmt.Sprintf("a list of %d", len(r.Models)), fmt.Sprintf("give at most %d, or nil to accept any model", MaxModels)))
+	} else {
+		for i, m := range r.Models {
+			errs = append(errs, badText(fmt.Sprintf("Models[%d]", i), m, false))
 		}
 	}
 	if r.Nodes != nil && len(r.Nodes) == 0 {

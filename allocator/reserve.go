@@ -4,7 +4,6 @@ package allocator
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
@@ -44,14 +43,12 @@ func (f *Fleet) Unreserve(at time.Time, node topology.NodeID, tenant string) err
 //
 // Possible errors: [ErrInvalid] if until is not in whole seconds, [ErrUnknownNode].
 func (f *Fleet) SetFreeUntil(at time.Time, node topology.NodeID, until time.Time) error {
-	want := int64(tick.Forever)
-	if !until.IsZero() {
-		var err error
-		if want, err = tick.Exact(until); err != nil {
-			return fmt.Errorf("%w: until: %w: give whole seconds", ErrInvalid, err)
-		}
+	_, n, err := f.core.S.byID(node)
+	want, err2 := readUntil(node, until)
+	if err := errors.Join(err, err2); err != nil {
+		return err
 	}
-	if _, n, err := f.core.S.byID(node); err == nil && n.freeUntil == want {
+	if n.freeUntil == want {
 		return nil
 	}
 	return f.decide(FreeUntilSet{At: tick.Time(f.present(at)), Node: node, Until: tick.Time(want)})

@@ -10,11 +10,11 @@ import (
 	"github.com/berth-gpu/berth/topology"
 )
 
-// Restore reads a snapshot onto the cluster on which it was made, or one that continues it and still bears what is placed.
-// The policy is [BestFit]; [Fleet.ForkWith] gives another. Only the bytes that AppendBinary writes are accepted, and only
+// Restore reads a snapshot onto the cluster on which it was made, by version and [ContentOf]. Another one is refused, also
+// one that continues it: [Fleet.SetCluster] leads there. The policy is [BestFit]; [Fleet.ForkWith] gives another. Only the bytes that AppendBinary writes are accepted, and only
 // a state that keeps the invariants. It costs O(nodes + pods × log placements).
 //
-// Possible errors: [ErrInvalid] for the cluster, [ErrCorrupt] with the reason inside, for example [ErrUnknownNode].
+// Possible errors: [ErrInvalid] and [ErrCluster] for the cluster, [ErrCorrupt] with the reason inside, for example [ErrUnknownNode].
 func Restore(b []byte, c *topology.Cluster) (*Fleet, error) {
 	r := wire.NewReader(b)
 	if v := r.Uint(); r.Err() == nil && v != snapshotVersion {
@@ -25,11 +25,15 @@ func Restore(b []byte, c *topology.Cluster) (*Fleet, error) {
 	if r.Err() == nil && tenancy > Shared {
 		r.Fail("tenancy is %d", uint8(tenancy))
 	}
+	version, content := r.Uint(), readContent(r)
 	if err := r.Err(); err != nil {
 		return nil, corrupt("snapshot", err)
 	}
 	f, err := New(Config{Cluster: c, Tenancy: tenancy})
 	if err != nil {
+		return nil, err
+	}
+	if err := matches(c, version, content); err != nil {
 		return nil, err
 	}
 	f.core.S.now = now

@@ -71,9 +71,9 @@ func TestScenario02TheNodeWithExactlyEnough(t *testing.T) {
 
 func TestScenario07OneNodeTwoRequests(t *testing.T) {
 	f := gpuCluster(t, 8)
-	first, err := f.Plan(ask("A", 1, allocator.Pod{GPUs: 8}))
+	first, err := f.Plan(start, ask("A", 1, allocator.Pod{GPUs: 8}))
 	require.NoError(t, err)
-	second, err := f.Plan(ask("B", 1, allocator.Pod{GPUs: 8}))
+	second, err := f.Plan(start, ask("B", 1, allocator.Pod{GPUs: 8}))
 	require.NoError(t, err)
 	_, err = f.Commit(start, first)
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestScenario18OneGPUOffTheBus(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, p.Assignments[0].GPUs, 3)
 	}
-	_, err := f.Plan(ask("A", 1, allocator.Pod{GPUs: 8}))
+	_, err := f.Plan(start, ask("A", 1, allocator.Pod{GPUs: 8}))
 	require.ErrorContains(t, err, "1 unhealthy")
 	e := unplaceable(t, err)
 	require.False(t, e.Never)
@@ -166,7 +166,7 @@ func TestScenario27SharedGPUIsUsedOnce(t *testing.T) {
 	place(t, f, ask("A", 2, allocator.Pod{GPUMilli: 500, CPUMilli: 1000}))
 	require.EqualValues(t, 1000, f.Totals().AllocatedMilli)
 	require.Equal(t, []int64{0}, f.Free(0).GPUMilli)
-	_, err := f.Plan(ask("B", 1, allocator.Pod{GPUMilli: 1}))
+	_, err := f.Plan(start, ask("B", 1, allocator.Pod{GPUMilli: 1}))
 	require.ErrorIs(t, err, allocator.ErrUnplaceable)
 	place(t, f, ask("C", 1, allocator.Pod{CPUMilli: 1000}))
 }

@@ -15,6 +15,7 @@ import (
 type search struct {
 	constraints
 	policy    Policy
+	pods      int // of the request
 	ask       Ask
 	tentative map[topology.NodeIndex]*node
 	blank     []*node // an empty node per shape, for relax.idle
@@ -26,6 +27,7 @@ func (f *Fleet) newSearch(r *Request, at int64, x relax) *search {
 	return &search{
 		constraints: constraints{s: s, req: r, at: at, relax: x},
 		policy:      f.policy,
+		pods:        r.Pods(),
 		ask:         Ask{Placed: s.placed.Len()},
 	}
 }
@@ -49,7 +51,7 @@ func (r *Request) order() []int {
 
 // run places all groups, or says which one found no place. The assignments come in the order of search.
 func (q *search) run() ([]Assignment, *failure, error) {
-	out := make([]Assignment, 0, min(q.req.Pods(), 1024))
+	out := make([]Assignment, 0, min(q.pods, 1024))
 	for _, g := range q.req.order() {
 		before := len(out)
 		var err error
@@ -135,7 +137,7 @@ func (q *search) take(i topology.NodeIndex, g, pod int, out []Assignment) ([]Ass
 		return nil, err
 	}
 	a := Assignment{Group: g, Pod: pod, Node: i, GPUs: slices.Clone(q.dst)}
-	if q.req.Pods() > 1 || q.relax != (relax{}) {
+	if q.pods > 1 || q.relax != (relax{}) {
 		q.edit(i).put(q.ask.Pod, a.GPUs, 1)
 	}
 	return append(out, a), nil

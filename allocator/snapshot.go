@@ -26,14 +26,16 @@ func (s *state) marked() []topology.NodeIndex {
 	return out
 }
 
-// AppendBinary appends the snapshot: placements, cordons, failed GPUs, reservations and FreeUntil, all by node id. The
-// cluster and the policy are the host's and are not in it. Equal fleets give equal bytes.
+// AppendBinary appends the snapshot: the version and content of the cluster, placements, cordons, failed GPUs, reservations
+// and FreeUntil, all by node id. The cluster itself and the policy are the host's and are not in it. Equal fleets give equal
+// bytes.
 // It costs O(nodes + pods).
 func (f *Fleet) AppendBinary(b []byte) ([]byte, error) {
 	s := &f.core.S
 	b = wire.AppendUint(b, snapshotVersion)
 	b = wire.AppendInt(b, s.now)
 	b = append(b, byte(s.tenancy))
+	b = append(wire.AppendUint(b, s.cluster.Version()), s.content[:]...)
 	marked := s.marked()
 	b = wire.AppendUint(b, uint64(len(marked)))
 	for _, i := range marked {

@@ -15,6 +15,7 @@ type state struct {
 	now     int64 // tick of the last event
 	tenancy Tenancy
 	cluster *topology.Cluster
+	content Content         // of cluster
 	nodes   cow.Array[node] // by ordinal, departed nodes included
 	placed  cow.Sorted[placed]
 	onNode  cow.Sorted[spot]
@@ -38,6 +39,7 @@ func newState(tenancy Tenancy, c *topology.Cluster, tok *cow.Token) state {
 		now:     tick.Floor(tick.Time(tick.Forever)),
 		tenancy: tenancy,
 		cluster: c,
+		content: ContentOf(c),
 		placed:  cow.NewSorted(func(a, b placed) bool { return a.id < b.id }),
 		onNode: cow.NewSorted(func(a, b spot) bool {
 			return a.node < b.node || a.node == b.node && a.id < b.id

@@ -123,7 +123,7 @@ func drawCommand(r *rand.Rand, h host, at time.Time) (string, error) {
 		p, err := h.Place(at, q)
 		return fmt.Sprint(p), err
 	case 5, 6:
-		plan, err := h.Plan(q)
+		plan, err := h.Plan(at, q)
 		if err != nil {
 			return "", err
 		}
@@ -156,10 +156,11 @@ func drawCommand(r *rand.Rand, h host, at time.Time) (string, error) {
 
 func answers(r *rand.Rand, h host) string {
 	var b strings.Builder
+	at := enginetest.Start.Add(time.Duration(r.IntN(100)) * time.Hour)
 	q := drawRequest(r, enginetest.Start)
 	q.ID = "asked"
-	plan, err := h.Plan(q)
-	x, err2 := h.Explain(q)
+	plan, err := h.Plan(at, q)
+	x, err2 := h.Explain(at, q)
 	explained, err3 := json.Marshal(x)
 	fmt.Fprintln(&b, plan, err, string(explained), err2, err3, h.Totals())
 	for i := range topology.NodeIndex(h.Cluster().Len() + 1) {

@@ -13,8 +13,8 @@ func (s *state) verify(r *Request, as []Assignment, at int64) error {
 	if err := r.complete(as); err != nil {
 		return err
 	}
-	if end := r.until(); end <= at {
-		return refuse(ErrInvalid, "Until", r.Until, "the request would end before it begins; give a later end")
+	if err := r.begins(at); err != nil {
+		return err
 	}
 	if err := s.known(r); err != nil {
 		return err
@@ -26,7 +26,10 @@ func (s *state) verify(r *Request, as []Assignment, at int64) error {
 		n := tentative[a.Node]
 		if n == nil {
 			base := s.at(a.Node)
-			if base == nil || base.shape == nil {
+			if base == nil {
+				return refuse(ErrUnknownNode, fmt.Sprintf("Assignments[%d].Node", k), a.Node, fmt.Sprintf("the cluster has %d ordinals, numbered from 0", s.nodes.Len()))
+			}
+			if base.shape == nil {
 				return s.stale(a, "the node left the cluster")
 			}
 			copied := *base

@@ -18,9 +18,10 @@ func (r *Record) Next() (time.Time, bool) {
 }
 
 // Advance moves every date that passes up to at, in order of the dates, then of component and owner: each by the length of its
-// hold's step, again and again, until it is after at (H3). It ends no hold (H2). A clock that goes back undoes nothing.
+// hold's step, doubled for each slip the hold has had, up to [MaxSlip], again and again, until it is after at (H3). One call
+// decides what any number of calls in between would have decided. It ends no hold (H2). A clock that goes back undoes nothing.
 //
-// It costs O(log n) for each date that slips.
+// It costs O(log n) for each date that slips: for one hold at most 21 times and then once in [MaxSlip], whatever the step.
 func (r *Record) Advance(at time.Time) { r.slip(tick.Floor(at)) }
 
 func (r *Record) slip(now int64) {
@@ -29,7 +30,7 @@ func (r *Record) slip(now int64) {
 		if !ok || first.expected > now {
 			return
 		}
-		end := r.core.S.lengths.from(first.expected, first.step)
+		end := r.core.S.lengths.slip(first.expected, first.step, first.slips)
 		r.decide(fact{kind: kindSlipped, at: first.expected, key: first.key, expected: end})
 	}
 }

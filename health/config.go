@@ -15,6 +15,10 @@ import (
 // MaxStepLength is the greatest length of a step.
 const MaxStepLength = 3650 * 24 * time.Hour
 
+// MaxSlip is how far a date moves at most when it passes, unless the step itself is longer. Slips double, so without a bound a
+// date would soon be years away; with it a forgotten hold is looked at again twice a month.
+const MaxSlip = 14 * 24 * time.Hour
+
 const defaultSlip = time.Hour
 
 // A Config says how long things are expected to take. The zero Config means the defaults.
@@ -24,8 +28,9 @@ type Config struct {
 	// StepLength is how long a step is expected to take, in whole seconds from 1 s to [MaxStepLength]. A step that is not in
 	// the map has the default given beside its name. [StepNone] has no length and may not be in the map.
 	StepLength map[Step]time.Duration
-	// Slip is how far the date of a hold without a step moves when it passes, in whole seconds from 1 s to [MaxStepLength];
-	// 0 means 1 hour. The date of a hold with a step moves by the length of the step.
+	// Slip is how far the date of a hold without a step moves when it passes for the first time, in whole seconds from 1 s to
+	// [MaxStepLength]; 0 means 1 hour. The date of a hold with a step first moves by the length of the step. Each slip of the
+	// hold doubles that, up to [MaxSlip].
 	Slip time.Duration
 }
 
@@ -71,6 +76,17 @@ func (l lengths) valid() bool {
 		}
 	}
 	return true
+}
+
+// slip returns the date that follows t for a hold in step s whose dates have passed slips times before, or Forever if that is
+// out of range: one length of the step, doubled for each earlier slip up to MaxSlip, and never less than one length.
+func (l lengths) slip(t int64, s Step, slips uint64) int64 {
+	const doublings = 21 // 1 s doubled that often is more than MaxSlip, and no length overflows
+	more := max(l[s], min(l[s]<<min(slips, doublings), int64(MaxSlip/time.Second)))
+	if end := t + more; tick.InRange(end) {
+		return end
+	}
+	return tick.Forever
 }
 
 // from returns the instant that lies one length of step s after t, or Forever if that is out of range.

@@ -13,11 +13,12 @@
 //
 // A node with a hold is not schedulable. A hold ends only when its owner releases it. Its date is a promise about the future,
 // not a timer: bookings after the date keep their capacity, so a reboot does not degrade bookings next month. When the date
-// comes and the hold is still there, the date slips by the length of the step.
+// comes and the hold is still there, the date slips by the length of the step, and by twice as much each time after: what is
+// late already is not promised back soon, and a jump of the clock over years makes few events.
 //
-//	Since        Expected      slipped           released
-//	  ├─ reboot ─────┤─ +1 h ──────┤─ +1 h ─ ─ ─ ┐
-//	  └──────────────────── held ────────────────┘└── schedulable
+//	Since       Expected     slipped                  slipped       released
+//	  ├─ reboot ────┤─ +1 h ─────┤─ +2 h ─────────────────┤─ +4 h ─ ─ ─ ┐
+//	  └─────────────────────────────── held ────────────────────────────┘└── schedulable
 //
 // # Usage
 //
@@ -60,6 +61,8 @@
 //   - H4: the outage of a node starts with its first hold and ends with its last expected end; one open-ended hold makes it open-ended.
 //   - H5: a request repeated with the same body decides nothing and is answered with the hold as it is.
 //   - H6: a refused command or event changes nothing, not even dates that were due.
+//   - H7: a date slips by the length of the step, doubled for each earlier slip of the hold, and by at most [MaxSlip] or, if
+//     that is longer, one length; one jump of the clock decides what its steps would have decided.
 //
 // # Concurrency
 //
@@ -76,7 +79,7 @@
 // # Complexity
 //
 // With n holds and k holds on the node in question: Fork O(1); Hold, Date and Release O(log n); Next O(log n);
-// Advance O(log n) for each date that slips, which for one hold is once per step length; Schedulable O(log n);
+// Advance O(log n) for each date that slips, which for one hold is at most 21 times and then once in [MaxSlip]; Schedulable O(log n);
 // Until and Outage O(log n + k); Holds, Held and Outages as long as their answer; snapshots O(n).
 //
 // # Limits and non-goals

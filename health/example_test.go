@@ -48,7 +48,7 @@ func Example() {
 }
 
 // A reboot does not degrade bookings next month: the hold has an expected end, and only what overlaps the outage is at risk.
-// When the reboot takes longer than expected, the end slips, and the host asks again.
+// When the reboot takes longer than expected, the end slips, by twice as much each time, and the host asks again.
 func ExampleRecord_Advance() {
 	record, _ := health.New(health.Config{})
 	node := health.Component{Node: "node-7"}
@@ -73,7 +73,7 @@ func ExampleRecord_Advance() {
 	fmt.Println("April at risk:", atRisk())
 	// Output:
 	// April at risk: false
-	// slipped 2 times, now until Mon 2 Mar 12:00 - April at risk: false
+	// slipped 2 times, now until Mon 2 Mar 13:00 - April at risk: false
 	// April at risk: true
 	// April at risk: false
 }

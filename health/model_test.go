@@ -33,13 +33,21 @@ func (m *model) at(c health.Component, o health.Owner) int {
 	return slices.IndexFunc(m.holds, func(h modelHold) bool { return h.Component == c && h.Owner == o })
 }
 
+const fortnight = 14 * 24 * time.Hour
+
 // advance moves passed dates, whichever comes first, until none is left.
 func (m *model) advance(now time.Time) {
 	for moved := true; moved; {
 		moved = false
 		for i, h := range m.holds {
 			if !h.Expected.IsZero() && !h.Expected.After(now) {
-				m.holds[i].Expected = h.Expected.Add(m.length[h.Step])
+				more := m.length[h.Step] // H7
+				for range h.Slips {
+					if more < fortnight {
+						more = min(2*more, fortnight)
+					}
+				}
+				m.holds[i].Expected = h.Expected.Add(more)
 				m.holds[i].Slips++
 				m.holds[i].Version++
 				moved = true

@@ -60,12 +60,17 @@ func (r *rule) guaranteedTop() (int64, bool) {
 	return r.nominal + r.borrow.Max, r.borrow.Limited
 }
 
-// account returns the account of a tenant for a key, or none.
+// account returns the account of a tenant for a key, or none, in O(log keys).
 func (s *state) account(node int32, key Key) int32 {
 	slots := s.tenants.Ref(int(node)).slots
-	for i := range slots {
-		if slots[i].key == key {
-			return slots[i].account
+	for len(slots) > 0 {
+		switch mid := len(slots) / 2; {
+		case slots[mid].key == key:
+			return slots[mid].account
+		case slots[mid].key < key:
+			slots = slots[mid+1:]
+		default:
+			slots = slots[:mid]
 		}
 	}
 	return none

@@ -18,6 +18,8 @@ const (
 	MaxTotal = 1 << 62
 	// MaxAmounts is the greatest number of keys in one request.
 	MaxAmounts = 64
+	// MaxLimits is the greatest number of limits of one tenant.
+	MaxLimits = 4096
 	// MaxTenants is the greatest number of tenants in one ledger, chosen so that
 	// the sum of all nominals stays below [MaxTotal].
 	MaxTenants = 1 << 20

@@ -60,8 +60,8 @@ func TestFitsDoesNotAllocate(t *testing.T) {
 			q.Class = class
 			q.Window = over(1_000_000, 1_000_060)
 			q.Amounts = append(some(gpu, 1), some(cpu, 2)...)
-			require.NoError(t, l.Fits(q))
-			require.Zero(t, testing.AllocsPerRun(100, func() { _ = l.Fits(q) }), "%s lend %s", class, lend)
+			require.NoError(t, l.Fits(at(0), q))
+			require.Zero(t, testing.AllocsPerRun(100, func() { _ = l.Fits(at(0), q) }), "%s lend %s", class, lend)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func BenchmarkLedger(b *testing.B) {
 		b.Run("fits/"+size, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if l.Fits(q) != nil {
+				if l.Fits(at(0), q) != nil {
 					b.Fatal("refused")
 				}
 			}
@@ -83,7 +83,7 @@ func BenchmarkLedger(b *testing.B) {
 			q.Amounts = []quota.Amount{{Key: gpu, N: 1}, {Key: cpu, N: 1}, {Key: "mem-mib/h100", N: 1}}
 			b.ReportAllocs()
 			for b.Loop() {
-				if l.Fits(q) != nil {
+				if l.Fits(at(0), q) != nil {
 					b.Fatal("refused")
 				}
 			}
@@ -122,7 +122,7 @@ func BenchmarkLedger(b *testing.B) {
 		})
 		b.Run("available/"+size, func(b *testing.B) {
 			for b.Loop() {
-				l.Available(q.Tenant, gpu, quota.Guaranteed, q.Window)
+				l.Available(at(0), q.Tenant, gpu, quota.Guaranteed, q.Window)
 			}
 		})
 		b.Run("restore/"+size, func(b *testing.B) {

@@ -74,6 +74,9 @@ func (l *Ledger) Release(at time.Time, id string) (c Charge, err error) {
 // mean unchanged; a new class or tenant is a new charge. Asked for what is so
 // already, it decides nothing.
 //
+// A charge keeps a span for each change of its past, so the cost grows with how
+// often it was resized: O(s·k) for s spans, beside that of a Reserve.
+//
 // Possible errors: [ErrExceeded] (an [*ExceededError] whose Need is the growth
 // alone), [ErrUnknown] charge, [ErrExpired], [ErrState], [ErrInvalid].
 func (l *Ledger) Resize(at time.Time, id string, amounts []Amount, w Window) (c Charge, err error) {

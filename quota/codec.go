@@ -95,8 +95,11 @@ func appendRange(b []byte, from, to int64) []byte {
 	return wire.AppendUint(b, uint64(to-from))
 }
 
+// readRange reads a range that a Window could have: none begins at the zero time.
 func readRange(r *wire.Reader) (from, to int64) {
-	from = readTick(r)
+	if from = readTick(r); r.Err() == nil && tick.Time(from).IsZero() {
+		r.Fail("range begins at the zero time")
+	}
 	n := r.Uint()
 	if n == 0 {
 		return from, tick.Forever

@@ -70,13 +70,15 @@
 //	Q3   A charge is admitted exactly if a flow of lent quota exists that serves all.
 //	Q4   Only the set of charges counts, not the history: reserve + release = nothing.
 //	Q5   Without debt, raising a limit or dropping a charge never turns a yes into a no.
-//	Q6   A tenant that lends nothing can always reach its nominal, whatever others do.
+//	Q6   Caps aside, a tenant that lends nothing can always reach its nominal,
+//	     whatever others do.
 //	Q7   The same commands give the same bytes; order of input lists plays no part.
 //	Q8   No sum wraps: amounts stay ≤ 2⁴⁰ and sums ≤ 2⁶², and more is refused.
 //	Q22  Expiry is exact; nothing is committed after it; ids are idempotent.
-//	Q23  A fork never changes its base; Fits is what Reserve would answer.
+//	Q23  A fork never changes its base; Fits is what Reserve at the same instant
+//	     would answer, and Available the most that Fits would admit.
 //	Q24  A refusal is exact: raise all listed limits by their deficits and it is
-//	     admitted; leave one out and it is not.
+//	     admitted, unless a limit would pass MaxAmount; leave one out and it is not.
 //	Q25  Restore of a snapshot, and replay of the log, give the same bytes.
 //	Q26  Q2 holds at every instant, now and in the future.
 //	Q28  A change of the tree is applied whole or refused; cycles cannot be.
@@ -96,15 +98,21 @@
 //
 // # Complexity
 //
-// With h tenants from the requester to the root, k keys in the request and n
-// changes of level of a tenant and key:
+// With h tenants from the requester to the root, k keys in the request, n
+// changes of level of a tenant and key, and s spans of the charge, which has one
+// more for each time it was resized while it ran:
 //
-//	Fits, Reserve, Book, Commit, Release   O(k·h·log n)
+//	Fits, Reserve, Book                    O(k·h·log n)
+//	Commit, Release, Resize                O(k·h·log n + k·s)
 //	Usage                                  O(h·log n)
 //	Available                              40 times Fits
 //	Fork, Next                             O(1)
-//	Advance                                one Release per charge that is due
+//	Advance                                one Release per charge that is due; so
+//	                                       pays each Fits that asks beyond it
 //	Restore, Check, Forget                 all charges
+//
+// The account of a tenant for a key is found in O(log m) with m keys used in its
+// subtree, and the first use of a key by a tenant makes one in O(m).
 //
 // A lend limit makes the level above G the only part that goes up, so where a
 // window crosses G many times the change goes up in pieces: in the worst case one

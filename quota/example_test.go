@@ -116,8 +116,8 @@ func ExampleLedger_Resize() {
 func ExampleLedger_Available() {
 	ledger := lab()
 	w := quota.Window{Start: morning, End: morning.Add(time.Hour)}
-	fmt.Println("preemptible", ledger.Available("vision", "gpu/h100", quota.Preemptible, w))
-	fmt.Println("guaranteed", ledger.Available("vision", "gpu/h100", quota.Guaranteed, w))
+	fmt.Println("preemptible", ledger.Available(morning, "vision", "gpu/h100", quota.Preemptible, w))
+	fmt.Println("guaranteed", ledger.Available(morning, "vision", "gpu/h100", quota.Guaranteed, w))
 	// Output:
 	// preemptible 80
 	// guaranteed 64
@@ -130,7 +130,7 @@ func ExampleLedger_SetTenant() {
 	_ = ledger.SetTenant(morning, quota.Tenant{Name: "vision", Parent: "lab", Limits: []quota.Limit{{Key: "gpu/h100", Nominal: 40}}})
 	u, _ := ledger.Usage("lab", "gpu/h100", morning)
 	fmt.Println("debt", u.Debt)
-	fmt.Println(errors.Is(ledger.Fits(request("more", "vision", 1)), quota.ErrExceeded))
+	fmt.Println(errors.Is(ledger.Fits(morning, request("more", "vision", 1)), quota.ErrExceeded))
 	_, err := ledger.Resize(morning, "train-7", []quota.Amount{{Key: "gpu/h100", N: 60}}, quota.Window{})
 	fmt.Println("shrink:", err)
 	// Output:
@@ -145,7 +145,7 @@ func ExampleLedger_Fork() {
 	what := ledger.Fork()
 	_ = what.SetTenant(morning, quota.Tenant{Name: "speech", Parent: "lab", Limits: []quota.Limit{{Key: "gpu/h100", Nominal: 32}}})
 	big := request("train-7", "vision", 96)
-	fmt.Println(ledger.Fits(big) == nil, what.Fits(big) == nil)
+	fmt.Println(ledger.Fits(morning, big) == nil, what.Fits(morning, big) == nil)
 	// Output: false true
 }
 
@@ -167,7 +167,7 @@ func ExampleLedger_UsageOver() {
 // A refusal is data, and has a view for those whom it is not about.
 func ExampleExceededError_For() {
 	ledger := lab()
-	err := ledger.Fits(request("train-7", "vision", 96))
+	err := ledger.Fits(morning, request("train-7", "vision", 96))
 	if exceeded, ok := errors.AsType[*quota.ExceededError](err); ok {
 		own, _ := json.Marshal(exceeded.For("vision").Blockers[0])
 		other, _ := json.Marshal(exceeded.For("speech").Blockers[0])

@@ -217,9 +217,7 @@ func TestAgainstModel(t *testing.T) {
 			}
 			id := fmt.Sprint("c", len(m.charges))
 			q := quota.Request{ID: id, Tenant: c.tenant, Amounts: some(gpu, n), Window: w, Class: c.class, TTL: time.Duration(ttl) * time.Second}
-			fits := l.Fork()
-			fits.Advance(at(m.now))
-			ask := fits.Fits(q)
+			ask := l.Fits(at(m.now), q)
 			_, err := l.Reserve(at(m.now), q)
 			require.Equal(t, fmt.Sprint(ask), fmt.Sprint(err), "Q23: Fits is the real result")
 			if short := m.try(id, c, from, to, n); short != nil {

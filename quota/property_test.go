@@ -151,7 +151,7 @@ func TestMoreRoomNeverRefuses(t *testing.T) {
 		}
 		for _, tn := range tenants {
 			for _, class := range classes {
-				require.GreaterOrEqual(t, more.Available(tn.Name, gpu, class, over(0, 60)), l.Available(tn.Name, gpu, class, over(0, 60)))
+				require.GreaterOrEqual(t, more.Available(at(0), tn.Name, gpu, class, over(0, 60)), l.Available(at(0), tn.Name, gpu, class, over(0, 60)))
 			}
 		}
 	})
@@ -177,7 +177,7 @@ func TestLendNothingKeepsNominal(t *testing.T) {
 		}
 		l := must(t, tenants...)
 		book(t, l, others, 12, classes...)
-		require.GreaterOrEqual(t, l.Available(name, gpu, quota.Guaranteed, over(0, 60)), tenants[i].Limits[0].Nominal)
+		require.GreaterOrEqual(t, l.Available(at(0), name, gpu, quota.Guaranteed, over(0, 60)), tenants[i].Limits[0].Nominal)
 	})
 }
 
@@ -243,7 +243,7 @@ func TestRefusalIsExact(t *testing.T) {
 		q := quota.Request{ID: "asked", Tenant: rapid.SampledFrom(tenants).Draw(t, "tenant").Name, Window: over(from, from+rapid.IntRange(1, 20000).Draw(t, "length")),
 			Amounts: append(some(gpu, rapid.Int64Range(1, 30).Draw(t, "gpus")), some(cpu, rapid.Int64Range(1, 120).Draw(t, "cpus"))...),
 			Class:   rapid.SampledFrom(classes).Draw(t, "class")}
-		err := l.Fits(q)
+		err := l.Fits(at(0), q)
 		if err == nil {
 			return
 		}
@@ -251,11 +251,11 @@ func TestRefusalIsExact(t *testing.T) {
 		e := err.(*quota.ExceededError)
 		all := l.Fork()
 		by := raise(t, all, e, field{})
-		require.NoError(t, all.Fits(q), "all raised: %v", err)
+		require.NoError(t, all.Fits(at(0), q), "all raised: %v", err)
 		for f := range by {
 			but := l.Fork()
 			raise(t, but, e, f)
-			require.ErrorIs(t, but.Fits(q), quota.ErrExceeded, "all raised but %v: %v", f, err)
+			require.ErrorIs(t, but.Fits(at(0), q), quota.ErrExceeded, "all raised but %v: %v", f, err)
 		}
 	})
 	require.Positive(t, refused)
@@ -272,16 +272,16 @@ func TestAvailableIsTheMost(t *testing.T) {
 		from := rapid.IntRange(0, 40000).Draw(t, "from")
 		w, class := over(from, from+rapid.IntRange(1, 9000).Draw(t, "length")), rapid.SampledFrom(classes).Draw(t, "class")
 		for tn := range l.Tenants() {
-			n := l.Available(tn.Name, gpu, class, w)
+			n := l.Available(at(0), tn.Name, gpu, class, w)
 			ask := func(n int64) error {
-				return l.Fits(quota.Request{ID: "asked", Tenant: tn.Name, Amounts: some(gpu, n), Window: w, Class: class})
+				return l.Fits(at(0), quota.Request{ID: "asked", Tenant: tn.Name, Amounts: some(gpu, n), Window: w, Class: class})
 			}
 			if n > 0 {
 				require.NoError(t, ask(n))
 			}
 			require.ErrorIs(t, ask(n+1), quota.ErrExceeded)
 			u, _ := l.Usage(tn.Name, gpu, at(from))
-			require.Equal(t, u.Available, l.Available(tn.Name, gpu, quota.Preemptible, over(from, from+1)))
+			require.Equal(t, u.Available, l.Available(at(0), tn.Name, gpu, quota.Preemptible, over(from, from+1)))
 		}
 	})
 }

@@ -76,7 +76,7 @@ func TestRequestMistakes(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 			require.True(t, strings.HasPrefix(err.Error(), "quota: "), err.Error())
 			require.Equal(t, before, encoded(t, l))
-			require.EqualError(t, l.Fits(q), err.Error())
+			require.EqualError(t, l.Fits(at(0), q), err.Error())
 		})
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // A Window is a half-open range of time [Start, End), both whole seconds. A
-// zero End means open: no end is known.
+// zero End means open: no end is known. A zero Start is invalid: it is a field
+// that was forgotten, and would be charged from the present on.
 //
 // A Window is immutable and safe for concurrent use.
 type Window struct {
@@ -31,6 +32,8 @@ func (w Window) ticks(field string) (from, to int64, errs []error) {
 	from, err := tick.Exact(w.Start)
 	if err != nil {
 		errs = append(errs, fmt.Errorf("%s.Start: %w", field, err))
+	} else if w.Start.IsZero() {
+		errs = append(errs, fmt.Errorf("%s.Start is not set: give the instant from which the amounts are used", field))
 	}
 	to = tick.Forever
 	if !w.End.IsZero() {

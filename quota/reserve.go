@@ -48,17 +48,32 @@ func (l *Ledger) admit(at time.Time, r Request, booked bool) (c Charge, err erro
 	return c, err
 }
 
-// Fits answers as [Ledger.Reserve] would at the present, and changes nothing.
-// What is due after the present has not happened: to ask about a later
-// instant, Advance a fork. It does not allocate when the answer is nil and no
-// lend limit cuts the window into more than eight pieces.
-func (l *Ledger) Fits(r Request) error {
+// Fits answers as [Ledger.Reserve] would at the same instant, and changes
+// nothing: what is due by then counts as having happened (Q23). Where nothing
+// is due it does not allocate when the answer is nil and no lend limit cuts the
+// window into more than eight pieces; else it works on a fork, and pays for
+// what is due again each time, so Advance before asking often.
+//
+// Possible errors: those of [Ledger.Reserve].
+func (l *Ledger) Fits(at time.Time, r Request) error {
 	tm, err := r.read(false)
 	if err != nil {
 		return err
 	}
-	_, err = l.core.S.fits(l.core.S.now, &r, tm)
+	s, t := l.stateAt(at)
+	_, err = s.fits(t, &r, tm)
 	return err
+}
+
+// stateAt returns the state that a command at that instant would find, and the
+// instant that counts. It is the ledger's own unless something is due.
+func (l *Ledger) stateAt(at time.Time) (*state, int64) {
+	t := max(tick.Floor(at), l.core.S.now)
+	if d, ok := l.core.S.agenda.Min(); ok && d.at <= t {
+		l = l.Fork()
+		l.Advance(tick.Time(t))
+	}
+	return &l.core.S, t
 }
 
 // fits decides whether r may be admitted at t. If r has been admitted already,
@@ -92,18 +107,19 @@ func (s *state) fits(t int64, r *Request, tm terms) (*record, error) {
 	return nil, c.refusal(r.ID, node)
 }
 
-// Available returns the greatest amount of key that [Ledger.Fits] would admit
-// for tenant over w, given the class, if nothing else is asked for. It is 0 if
-// nothing fits, and for a tenant, key, class or window that Fits would call
-// unknown or invalid. It costs about 40 checks (bisection up to [MaxAmount]).
-func (l *Ledger) Available(tenant string, key Key, class Class, w Window) int64 {
-	s := &l.core.S
+// Available returns the greatest amount of key that [Ledger.Fits] at the same
+// instant would admit for tenant over w, given the class, if nothing else is
+// asked for. It is 0 if nothing fits, and for a tenant, key, class or window
+// that Fits would call unknown or invalid. It costs about 40 checks (bisection
+// up to [MaxAmount]), and what is due by then as Fits does.
+func (l *Ledger) Available(at time.Time, tenant string, key Key, class Class, w Window) int64 {
+	s, now := l.stateAt(at)
 	node := s.node(tenant)
 	from, to, errs := w.ticks("Window")
-	if node == none || errs != nil || !class.valid() || to <= s.now || badName(string(key)) != "" {
+	if node == none || errs != nil || !class.valid() || to <= now || badName(string(key)) != "" {
 		return 0
 	}
-	in := [1]segment{{from: max(from, s.now), to: to}}
+	in := [1]segment{{from: max(from, now), to: to}}
 	lo, hi := int64(0), int64(MaxAmount) // lo fits, hi+1 does not or is not allowed
 	for lo < hi {
 		mid := lo + (hi-lo+1)/2

@@ -38,7 +38,7 @@ func TestScenariosOfTheMost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := must(t, c.tenants...)
 			for tenant, want := range c.want {
-				require.Equal(t, want, l.Available(tenant, gpu, quota.Preemptible, over(0, -1)), tenant)
+				require.Equal(t, want, l.Available(at(0), tenant, gpu, quota.Preemptible, over(0, -1)), tenant)
 				u, _ := l.Usage(tenant, gpu, at(0))
 				require.Equal(t, want, u.Available, tenant)
 			}
@@ -51,7 +51,7 @@ func TestScenario3NominalStays(t *testing.T) {
 	l := must(t, quota.Tenant{Name: "p"}, leaf("a", "p", 9), leaf("b", "p", 12, unlimited, quota.AtMost(1)))
 	_, err := l.Book(at(0), quota.Request{ID: "b", Tenant: "b", Amounts: some(gpu, 12), Window: over(0, -1), Class: quota.Preemptible})
 	require.NoError(t, err)
-	require.Equal(t, int64(9), l.Available("a", gpu, quota.Preemptible, over(0, -1)))
+	require.Equal(t, int64(9), l.Available(at(0), "a", gpu, quota.Preemptible, over(0, -1)))
 }
 
 // Scenario 16, Q8: a limit beyond all numbers is no limit, never 0; two amounts
@@ -82,7 +82,7 @@ func TestManyGreatNominals(t *testing.T) {
 	l := must(t, tenants...)
 	u, _ := l.Usage("root", gpu, at(0))
 	require.Equal(t, int64(n+2)*quota.MaxAmount, u.Subtree)
-	require.Equal(t, int64(quota.MaxAmount), l.Available("mid", gpu, quota.Preemptible, over(0, -1)))
+	require.Equal(t, int64(quota.MaxAmount), l.Available(at(0), "mid", gpu, quota.Preemptible, over(0, -1)))
 	require.NoError(t, l.Check())
 }
 
@@ -111,13 +111,13 @@ func TestScenario22Exact(t *testing.T) {
 		_, err := l.Book(at(0), quota.Request{ID: id, Tenant: "q", Amounts: some(milli, n), Window: over(0, -1), Class: quota.Guaranteed})
 		require.NoError(t, err)
 	}
-	require.Zero(t, l.Available("q", milli, quota.Preemptible, over(0, -1)))
+	require.Zero(t, l.Available(at(0), "q", milli, quota.Preemptible, over(0, -1)))
 }
 
 // A refusal goes through JSON unchanged.
 func TestRefusalJSON(t *testing.T) {
 	l := must(t, company()...)
-	err := l.Fits(quota.Request{ID: "x", Tenant: "v1", Amounts: append(some(gpu, 99), some(cpu, 999)...), Window: over(0, 60), Class: quota.Guaranteed})
+	err := l.Fits(at(0), quota.Request{ID: "x", Tenant: "v1", Amounts: append(some(gpu, 99), some(cpu, 999)...), Window: over(0, 60), Class: quota.Guaranteed})
 	e := err.(*quota.ExceededError)
 	require.Equal(t, []string{"lab", "vision", "v1"}, e.Path)
 	require.Greater(t, len(e.Blockers), 4)

@@ -135,21 +135,21 @@ func (s *state) setTenant(tok *cow.Token, t Tenant) {
 	}
 	was := s.tenants.Ref(int(n)).limits
 	for _, l := range was {
-		if !hasKey(t.Limits, l.Key) {
+		if _, ok := searchKey(t.Limits, l.Key); !ok {
 			s.regrade(tok, s.ensure(tok, n, l.Key), Limit{})
 		}
 	}
 	for _, l := range t.Limits {
-		if !slices.Contains(was, l) {
+		if i, ok := searchKey(was, l.Key); !ok || was[i] != l {
 			s.regrade(tok, s.ensure(tok, n, l.Key), l)
 		}
 	}
 	s.tenants.Edit(tok, int(n)).limits = t.Limits
 }
 
-func hasKey(limits []Limit, key Key) bool {
-	_, ok := slices.BinarySearchFunc(limits, key, func(l Limit, key Key) int { return cmp.Compare(l.Key, key) })
-	return ok
+// searchKey finds the limit of a key in a normal list.
+func searchKey(limits []Limit, key Key) (int, bool) {
+	return slices.BinarySearchFunc(limits, key, func(l Limit, key Key) int { return cmp.Compare(l.Key, key) })
 }
 
 func (s *state) addTenant(tok *cow.Token, t tenant) int32 {

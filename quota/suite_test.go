@@ -120,8 +120,8 @@ func ask(r *rand.Rand, l *quota.Ledger) string {
 	for t := range l.Tenants() {
 		for _, key := range []quota.Key{gpu, cpu} {
 			u, _ := l.Usage(t.Name, key, at(from))
-			out = append(out, t, u, l.Available(t.Name, key, class, w),
-				l.Fits(quota.Request{ID: "new", Tenant: t.Name, Amounts: some(key, n), Window: w, Class: class}))
+			out = append(out, t, u, l.Available(at(from-600), t.Name, key, class, w),
+				l.Fits(at(from-600), quota.Request{ID: "new", Tenant: t.Name, Amounts: some(key, n), Window: w, Class: class}))
 			for v := range l.UsageOver(t.Name, key, w) {
 				out = append(out, v)
 			}

@@ -37,7 +37,7 @@ func (l *Limit) moot() bool {
 type Tenant struct {
 	Name   string  `json:"name"`
 	Parent string  `json:"parent,omitempty"` // "" makes it a root
-	Limits []Limit `json:"limits,omitempty"` // in any order, a key at most once
+	Limits []Limit `json:"limits,omitempty"` // in any order, a key at most once, at most MaxLimits
 }
 
 // A Config is the tree a ledger starts with. The zero Config is an empty tree,
@@ -71,6 +71,9 @@ func (t *Tenant) problems(field string) (errs []error) {
 	}
 	if t.Parent == t.Name && t.Name != "" {
 		errs = append(errs, fmt.Errorf("%sParent %q: a tenant cannot be its own parent", field, t.Parent))
+	}
+	if len(t.Limits) > MaxLimits {
+		return append(errs, fmt.Errorf("%sLimits has %d entries: at most %d", field, len(t.Limits), MaxLimits))
 	}
 	seen := make(map[Key]bool, len(t.Limits))
 	for i, l := range t.Limits {

@@ -38,7 +38,7 @@ func TestWindowIsItsInstants(t *testing.T) {
 			deficits := func(w quota.Window) map[string]int64 {
 				q.Window = w
 				out := map[string]int64{}
-				if e, ok := errors.AsType[*quota.ExceededError](l.Fits(q)); ok {
+				if e, ok := errors.AsType[*quota.ExceededError](l.Fits(at(0), q)); ok {
 					for _, b := range e.Blockers {
 						out[b.Tenant+b.Kind.String()] = b.Deficit
 					}
@@ -69,8 +69,8 @@ func TestWindows(t *testing.T) {
 	require.NoError(t, book("3", 3, over(200, 300)))
 	require.NoError(t, book("4", 4, over(300, 400)))
 	require.NoError(t, book("5", 4, over(500, 600)))
-	require.Equal(t, int64(1), l.Available("a", gpu, quota.Guaranteed, over(200, 300)))
-	e := l.Fits(quota.Request{ID: "6", Tenant: "a", Amounts: some(gpu, 2), Window: over(0, -1), Class: quota.Preemptible}).(*quota.ExceededError)
+	require.Equal(t, int64(1), l.Available(at(0), "a", gpu, quota.Guaranteed, over(200, 300)))
+	e := l.Fits(at(0), quota.Request{ID: "6", Tenant: "a", Amounts: some(gpu, 2), Window: over(0, -1), Class: quota.Preemptible}).(*quota.ExceededError)
 	require.Equal(t, []quota.Blocker{{Tenant: "a", Key: gpu, Kind: quota.RootQuota, At: over(50, 400),
 		Peak: at(100), Limit: 4, Used: 4, Need: 2, Deficit: 2}}, e.Blockers)
 	require.Contains(t, e.Error(), `root-quota of "a" for gpu/h100: limit 4, used 4, need 2, 2 too many in 2026-03-01T08:00:50Z/2026-03-01T08:06:40Z`)
@@ -84,7 +84,7 @@ func TestBegunWindow(t *testing.T) {
 	_, err = l.Release(at(50), "before")
 	require.NoError(t, err)
 	q := quota.Request{ID: "after", Tenant: "a", Amounts: some(gpu, 4), Window: over(0, 200), Class: quota.Guaranteed}
-	require.NoError(t, l.Fits(q))
+	require.NoError(t, l.Fits(at(0), q))
 	c, err := l.Book(at(60), q)
 	require.NoError(t, err)
 	require.Equal(t, over(0, 200), c.Window, "the window is as asked")

@@ -42,15 +42,15 @@ func picksFit(t *rapid.T, p allocator.Policy) {
 	r := Requests(c, "asked").Draw(t, "asked")
 	before, err := f.MarshalBinary()
 	require.NoError(t, err)
-	plan, err := f.Plan(r)
+	plan, err := f.Plan(Start, r)
 	require.NotErrorIs(t, err, allocator.ErrPolicy)
 	if err == nil {
 		require.NoError(t, CheckPlan(f, plan))
 	} else if len(r.Groups) == 1 {
-		_, other := f.ForkWith(allocator.BestFit{}).Plan(r)
+		_, other := f.ForkWith(allocator.BestFit{}).Plan(Start, r)
 		require.Error(t, other, "whether a gang of equal pods fits does not depend on the policy")
 	}
-	again, err2 := f.Fork().Plan(r)
+	again, err2 := f.Fork().Plan(Start, r)
 	require.Equal(t, plan, again, "the same question has the same answer")
 	require.Equal(t, err == nil, err2 == nil)
 	after, err := f.MarshalBinary()
@@ -91,12 +91,12 @@ func manyMayAsk(t *testing.T, p allocator.Policy) {
 	f, err := allocator.New(allocator.Config{Cluster: c, Policy: p})
 	require.NoError(t, err)
 	r := allocator.Request{ID: "asked", Tenant: "ants", Groups: []allocator.Group{{Count: 2, Pod: allocator.Pod{CPUMilli: 1000}}}}
-	want, err := f.Plan(r)
+	want, err := f.Plan(Start, r)
 	require.NoError(t, err)
 	plans := make([]allocator.Plan, 8)
 	var wg sync.WaitGroup
 	for g := range plans {
-		wg.Go(func() { plans[g], _ = f.Fork().Plan(r) })
+		wg.Go(func() { plans[g], _ = f.Fork().Plan(Start, r) })
 	}
 	wg.Wait()
 	for _, got := range plans {

@@ -53,8 +53,8 @@ func TestBrokenPolicyIsFoundOut(t *testing.T) {
 		f, err := allocator.New(allocator.Config{Cluster: allocatortest.Clusters().Draw(t, "cluster"), Policy: greedy{}})
 		require.NoError(t, err)
 		r := allocator.Request{ID: "a", Tenant: "ants", Groups: []allocator.Group{{Count: 1, Pod: allocator.Pod{GPUs: 2}}}}
-		if _, err = f.ForkWith(spread{}).Plan(r); err == nil {
-			_, err = f.Plan(r)
+		if _, err = f.ForkWith(spread{}).Plan(allocatortest.Start, r); err == nil {
+			_, err = f.Plan(allocatortest.Start, r)
 			require.ErrorIs(t, err, allocator.ErrPolicy)
 		}
 	})

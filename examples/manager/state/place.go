@@ -124,19 +124,19 @@ func (s *State) placeInBooking(at time.Time, j *jobs.Job, b reservation.Booking)
 func (s *State) placeStandby(at time.Time, j *jobs.Job, e poolEntry) error {
 	charge := quota.Request{ID: RunID(j), Tenant: j.Tenant, Class: quota.Preemptible, Note: e.name,
 		Amounts: amounts(j, e), Window: quota.Window{Start: at, End: at.Add(Lease)}}
-	if err := s.Ledger.Fits(charge); err != nil {
+	if err := s.Ledger.Fits(at, charge); err != nil {
 		return err
 	}
 	r := ask(j, StandbyID(j.Tenant, e.name))
 	r.Nodes, r.Models = e.nodes, nil
 	if !s.explain {
-		if fits, err := s.Fleet.Fit(r); err != nil {
+		if fits, err := s.Fleet.Fit(at, r); err != nil {
 			return err
 		} else if !fits {
 			return errNoRoom
 		}
 	}
-	plan, err := s.Fleet.Plan(r)
+	plan, err := s.Fleet.Plan(at, r)
 	if err != nil {
 		return err
 	}
