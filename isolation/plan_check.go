@@ -40,7 +40,7 @@ func (p Plan) checkDevices(m *mistakes) {
 	control, uvm := p.Devices[len(ids)], p.Devices[len(ids)+1]
 	minors := map[int64]bool{}
 	for i, have := range p.Devices {
-		want := have
+		var want DeviceNode
 		switch {
 		case i < len(ids):
 			want = DeviceNode{GPU: ids[i], Path: gpuPath(nvmlx.Minor(have.Minor)), Major: control.Major, Minor: have.Minor, Access: access}
