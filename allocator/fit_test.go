@@ -66,9 +66,12 @@ func TestA13QueriesJudgeAtTheirInstant(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.ok, x.Fits, "%s", c.at)
 	}
+	_, err := f.Plan(start.Add(time.Hour), open)
+	require.ErrorContains(t, err, "1 nodes: 1 until;")
+	require.NotContains(t, err.Error(), "several reasons", "there is one")
 	past := open
 	past.Until = start.Add(30 * time.Minute)
-	_, err := f.Explain(start, past)
+	_, err = f.Explain(start, past)
 	require.NoError(t, err)
 	_, err = f.Explain(start.Add(time.Hour), past)
 	require.ErrorIs(t, err, allocator.ErrInvalid)

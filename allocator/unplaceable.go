@@ -47,7 +47,10 @@ func (e *UnplaceableError) Error() string {
 		b.WriteString(h.words())
 	}
 	if len(x.Help) == 0 {
-		b.WriteString("; no single change helps: several reasons stand together")
+		b.WriteString("; no single change helps")
+		if len(x.Counts) > 1 {
+			b.WriteString(": several reasons stand together")
+		}
 	}
 	return b.String()
 }
