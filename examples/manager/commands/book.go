@@ -46,7 +46,10 @@ func (c Book) do(s *state.State, at time.Time) (reservation.Booking, error) {
 		charge.TTL = c.Hold
 		_, qerr := s.Ledger.Reserve(at, charge)
 		b, cerr := s.Calendar.Hold(at, booking, c.Hold)
-		return b, errors.Join(qerr, cerr)
+		if err := errors.Join(qerr, cerr); err != nil {
+			return b, err
+		}
+		return b, s.ReconcileAfter(at, b) // a hold that begins at once has its nodes at once
 	}
 	_, qerr := s.Ledger.Book(at, charge)
 	b, cerr := s.Calendar.Book(at, booking)

@@ -239,3 +239,24 @@ func TestBackToBack(t *testing.T) {
 	w.schedule(start.Add(2 * time.Hour))
 	require.Equal(t, jobs.Queued, w.job("late").Phase)
 }
+
+// A hold that begins at once takes its nodes at once, and the work on them waits
+// again.
+func TestHoldThatBeginsNow(t *testing.T) {
+	w := &tale{t, smallUnder(t, reservation.Policy{})}
+	for i := range 3 {
+		w.submit(start, jobs.Job{ID: fmt.Sprintf("j%d", i), Tenant: "a", Count: 1, GPUs: 4, Models: []string{"G2"}})
+	}
+	w.schedule(start)
+	w.do(start.Add(time.Minute), "hold", func(s *state.State, at time.Time) error {
+		_, err := commands.Book{ID: "h", Owner: "b", Pool: "G2-x8", Nodes: 1, Start: at, End: at.Add(time.Hour), Hold: 5 * time.Minute}.Do(s, at)
+		return err
+	})
+	for i := range 2 {
+		w.do(start.Add(2*time.Minute), "cordon", func(s *state.State, at time.Time) error {
+			_, err := commands.Cordon{Node: fmt.Sprintf("g%d", i), Owner: "human/ada"}.Do(s, at)
+			return err
+		})
+	}
+	w.schedule(start.Add(10 * time.Minute)) // it has expired
+}
