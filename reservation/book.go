@@ -101,6 +101,12 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 		return nil, fmt.Errorf("%w: Request.Window starts at %s, the present is %s", ErrHorizon, until(start), until(now))
 	}
 	out := make([]Span, len(q.Lines))
+	var grace int64 // the greatest of its pools: work leaves all of them at one instant
+	for _, l := range q.Lines {
+		if p := s.pool(l.Pool); p != nil {
+			grace = max(grace, p.grace)
+		}
+	}
 	for i, l := range q.Lines {
 		p := s.pool(l.Pool)
 		if p == nil {
@@ -114,7 +120,7 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 			e.ID = q.ID
 			return nil, e
 		}
-		from, to := start-p.prep, end+p.grace+p.cleanup
+		from, to := start-p.prep, end+grace+p.cleanup
 		if from < now {
 			return nil, fmt.Errorf("%w: Request.Window starts at %s, but pool %q needs %s to prepare; the earliest start is %s",
 				ErrHorizon, until(start), p.Name, p.Policy.Prep, until(now+p.prep))

@@ -205,7 +205,7 @@ func (s *state) seatConflict(r *record, l *line, names []string, from, to int64)
 		if id, busy := s.otherSeat(name, from, to, r.id); busy {
 			bad = true
 			o := s.rec(id)
-			x := o.line(l.pool)
+			x := o.lineNear(l.pool)
 			first, last = min(first, max(x.from, from)), max(last, min(x.to, to))
 			if !slices.Contains(by, o) {
 				by = append(by, o)
@@ -223,7 +223,7 @@ func (s *state) seatConflict(r *record, l *line, names []string, from, to int64)
 	e.Out = s.pool(l.pool).lost.At(first)
 	slices.SortFunc(by, byStart)
 	for _, o := range by {
-		x := o.line(l.pool)
+		x := o.lineNear(l.pool)
 		e.Blocking = append(e.Blocking, Blocking{o.id, o.owner, windowOf(x.from, x.to), x.count})
 	}
 	return e

@@ -130,12 +130,13 @@ func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64
 		if x.decided(start) {
 			return start, nil
 		}
-		if trials++; trials > maxTrials {
+		if trials++; trials > 2*maxTrials {
+			return 0, x.none(first)
+		}
+		if trials == maxTrials+1 { // go on behind everything that is fixed
 			lo = start + 1
 			for i, p := range x.pools {
-				if len(x.lines[i].Nodes) == 0 {
-					lo = max(lo, x.lastFixed[i]+p.prep)
-				}
+				lo = max(lo, x.lastFixed[i]+p.prep)
 			}
 			continue
 		}

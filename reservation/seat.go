@@ -137,7 +137,7 @@ func (s *state) notForStandby(r *record, l *line, name string, now int64) error 
 		e.Blocking = []Blocking{{o.id, o.owner, windowOf(o.start, o.end), 1}}
 	} else if busy {
 		o := s.rec(id)
-		x := o.line(l.pool)
+		x := o.lineNear(l.pool)
 		e.At = windowOf(max(now, x.from), x.to)
 		e.Blocking = []Blocking{{o.id, o.owner, windowOf(x.from, x.to), x.count}}
 	}

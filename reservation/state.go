@@ -198,6 +198,15 @@ func (r *record) line(pool string) *line {
 	return nil
 }
 
+// lineNear returns the line of a pool, or the first one: a node may have changed
+// its pool since the booking got it.
+func (r *record) lineNear(pool string) *line {
+	if l := r.line(pool); l != nil {
+		return l
+	}
+	return &r.lines[0]
+}
+
 // clearing is an item of the index of records that are over.
 type clearing struct {
 	at int64
