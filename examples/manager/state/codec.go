@@ -16,15 +16,14 @@ var errCut = errors.New("state: record or snapshot is cut short or damaged")
 type section byte
 
 const (
-	secHeader    section = 1 // JSON: Header
-	secTopology  section = 2 // JSON: topology.Change; in a snapshot the cluster
-	secQuota     section = 3 // one quota event; in a snapshot the ledger
-	secCalendar  section = 4
-	secFleet     section = 5
-	secHealth    section = 6
-	secJobs      section = 7 // JSON: jobs.Event; in a snapshot the queue
-	secKeys      section = 8 // JSON: request keys, in a snapshot only
-	secInventory section = 9 // reserved
+	secHeader   section = 1 // JSON: Header
+	secTopology section = 2 // JSON: topology.Change; in a snapshot the cluster
+	secQuota    section = 3 // one quota event; in a snapshot the ledger
+	secCalendar section = 4
+	secFleet    section = 5
+	secHealth   section = 6
+	secJobs     section = 7 // JSON: jobs.Event; in a snapshot the queue
+	secKeys     section = 8 // JSON: request keys, in a snapshot only
 )
 
 // appendSection appends one tagged, counted byte string.

@@ -244,19 +244,25 @@ func TestBackToBack(t *testing.T) {
 // again.
 func TestHoldThatBeginsNow(t *testing.T) {
 	w := &tale{t, smallUnder(t, reservation.Policy{})}
-	for i := range 3 {
-		w.submit(start, jobs.Job{ID: fmt.Sprintf("j%d", i), Tenant: "a", Count: 1, GPUs: 4, Models: []string{"G2"}})
+	for i := range 2 {
+		w.submit(start, jobs.Job{ID: fmt.Sprintf("j%d", i), Tenant: "a", Count: 1, GPUs: 8})
 	}
 	w.schedule(start)
+	for n := range 3 { // the node without work is out
+		node := fmt.Sprintf("g%d", n)
+		i, _ := w.s.Cluster.Index(topology.NodeID(node))
+		if w.s.Fleet.Free(i).Pods == 0 {
+			w.do(start, "cordon", func(s *state.State, at time.Time) error {
+				_, err := commands.Cordon{Node: node, Owner: "human/ada"}.Do(s, at)
+				return err
+			})
+		}
+	}
 	w.do(start.Add(time.Minute), "hold", func(s *state.State, at time.Time) error {
 		_, err := commands.Book{ID: "h", Owner: "b", Pool: "G2-x8", Nodes: 1, Start: at, End: at.Add(time.Hour), Hold: 5 * time.Minute}.Do(s, at)
 		return err
 	})
-	for i := range 2 {
-		w.do(start.Add(2*time.Minute), "cordon", func(s *state.State, at time.Time) error {
-			_, err := commands.Cordon{Node: fmt.Sprintf("g%d", i), Owner: "human/ada"}.Do(s, at)
-			return err
-		})
-	}
+	_, waiting, running := w.s.Jobs.Counts()
+	require.Equal(t, [2]int{1, 1}, [2]int{waiting, running})
 	w.schedule(start.Add(10 * time.Minute)) // it has expired
 }
