@@ -49,7 +49,7 @@ func (c *Calendar) apply(e Event) error {
 }
 
 // trimPlans drops the plans of lines that the count alone decides again: those
-// that begin at or after the last seat or outage of their pool.
+// that begin at or after the last seat or outage of their pool, and not soon.
 func (s *state) trimPlans(tok *cow.Token) {
 	if s.planned.Len() == 0 {
 		return
@@ -156,7 +156,7 @@ func (s *state) finished(r *record, phase Phase, at int64) *record {
 	n := r.next()
 	n.phase, n.ended = phase, at
 	for i := range n.lines {
-		n.lines[i].plan = nil
+		n.lines[i].plan, n.lines[i].near = nil, false
 		if n.class == Standby || phase != Ended {
 			n.lines[i].seats, n.lines[i].late = nil, nil
 		}

@@ -4,6 +4,7 @@ package reservation
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/berth-gpu/berth/internal/cow"
 	"github.com/berth-gpu/berth/internal/step"
@@ -15,19 +16,40 @@ func (e PoolSet) prepare(s *state) (change, error) {
 	if err != nil {
 		return nil, err
 	}
+	at, stays := s.now, make(map[string]bool, len(e.Pool.Units))
+	if !e.At.IsZero() {
+		if at, err = exact("At", e.At); err != nil {
+			return nil, err
+		}
+	}
 	for _, u := range e.Pool.Units {
 		if n, ok := s.node(u.Name); ok && n.pool != e.Pool.Name {
 			return nil, fmt.Errorf("%w: node %q belongs to pool %q", ErrExists, u.Name, n.pool)
 		}
+		stays[u.Name] = true
+	}
+	if old := s.pool(e.Pool.Name); old != nil {
+		for _, u := range old.Units {
+			if x, busy := s.cleaning(u.Name, at); busy && !stays[u.Name] {
+				return nil, fmt.Errorf("%w: node %q is in cleanup after booking %q until %s; wait, or make it a spare", ErrState, u.Name, x.id, until(x.to))
+			}
+		}
 	}
 	return func(tok *cow.Token) { s.setPool(tok, e.Pool, t) }, nil
+}
+
+// cleaning returns the seat of a booking that is over whose node is in cleanup.
+func (s *state) cleaning(name string, at int64) (slot, bool) {
+	for x := range s.seats.Before(slot{node: name, from: at, id: lastID}) {
+		return x, x.node == name && x.to > at && !s.rec(x.id).phase.Live()
+	}
+	return slot{}, false
 }
 
 func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 	p := &pool{Pool: def, terms: t}
 	old := s.pool(def.Name)
 	if old != nil {
-		p.load, p.lost, p.sum = old.load, old.lost, old.sum
 		stays := make(map[string]bool, len(def.Units))
 		for _, u := range def.Units {
 			stays[u.Name] = true
@@ -39,63 +61,102 @@ func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 		}
 		// dropNode changed the trees; take them over as they are now.
 		now := s.pool(def.Name)
-		p.load, p.lost, p.sum = now.load, now.lost, now.sum
+		p.load, p.lost, p.extra, p.sum = now.load, now.lost, now.extra, now.sum
 	}
+	var closed []slot
+	var fresh []string
 	for i, u := range def.Units {
-		n, known := s.node(u.Name)
+		was, known := s.node(u.Name)
+		n := was
 		if !known {
-			n = node{name: u.Name, pool: def.Name, reclaimAt: none}
+			n = node{name: u.Name, pool: def.Name, reclaimAt: none, last: none}
+			fresh = append(fresh, u.Name)
 		}
 		n.ord, n.spare = i, u.Spare
-		s.nodes.Put(tok, n)
-		if !u.Spare {
-			p.open++
+		if known {
+			s.setNode(tok, &was, n)
+		} else {
+			s.setNode(tok, nil, n)
 		}
 		if u.Spare { // it keeps nothing for floating lines any more
-			s.evict(tok, u.Name, none+1, tick.Forever)
+			closed = append(closed, slot{node: u.Name, from: none + 1, to: tick.Forever})
+		} else {
+			p.open++
 		}
 	}
 	s.pools.Put(tok, p)
 	for o := range s.outages.All() { // of nodes that came back
 		for _, name := range o.nodes {
 			if n, ok := s.node(name); ok && n.pool == def.Name {
-				s.evict(tok, name, o.from, o.to)
+				closed = append(closed, slot{node: name, from: o.from, to: o.to})
 				s.outs.Put(tok, slot{name, o.from, o.to, o.id})
 				s.fixed.Put(tok, fix{def.Name, o.from, name, outageRef + o.id})
 			}
 		}
 	}
-	s.recountLost(tok, def.Name)
+	s.evict(tok, closed)
+	s.recount(tok, def.Name)
 	for _, u := range def.Units {
 		s.touch(tok, u.Name) // the reclaim lead may be another
 	}
+	s.giveBack(tok, def.Name, fresh)
 }
 
-// recountLost lays the outages of a pool anew, after units came, went or
-// became spare.
-func (s *state) recountLost(tok *cow.Token, name string) {
+// recount lays outages and spares in use anew, after units came, went, became
+// spare or open.
+func (s *state) recount(tok *cow.Token, name string) {
 	p := *s.pool(name)
 	for at, d := range p.lost.Changes() {
 		p.load.Add(tok, at, step.Forever, -d)
 	}
-	p.lost = step.Tree{}
+	for at, d := range p.extra.Changes() {
+		p.load.Add(tok, at, step.Forever, d)
+	}
+	p.lost, p.extra = step.Tree{}, step.Tree{}
+	s.pools.Put(tok, &p)
 	for _, u := range p.Units {
-		if u.Spare {
+		s.addUnit(tok, u.Name, +1)
+	}
+}
+
+// giveBack gives nodes that came to a pool to the pinned bookings that lack
+// them, unless somebody else has them by now.
+func (s *state) giveBack(tok *cow.Token, pool string, names []string) {
+	slices.Sort(names)
+	var ids []string
+	for f := range s.short.From(float{pool: pool, from: none}) {
+		if f.pool != pool {
+			break
+		}
+		ids = append(ids, f.id)
+	}
+	for _, id := range ids {
+		old := s.rec(id)
+		r := old.change()
+		l := r.line(pool)
+		if len(l.pinned) == 0 || l.to <= s.now {
 			continue
 		}
-		for _, x := range s.outUnion(u.Name) {
-			p.load.Add(tok, x.from, x.to, 1)
-			p.lost.Add(tok, x.from, x.to, 1)
+		seats := slices.Clone(l.seats)
+		for _, name := range names {
+			if _, busy := s.otherSeat(name, max(s.now, l.from), l.to, id); inSorted(l.pinned, name) && !busy && int64(len(seats)) < l.count {
+				seats = append(seats, name)
+			}
+		}
+		if len(seats) > len(l.seats) {
+			slices.Sort(seats)
+			r.version++
+			l.setSeats(seats, s.now)
+			s.swap(tok, old, r)
 		}
 	}
-	s.pools.Put(tok, &p)
 }
 
 // dropNode takes a node out of its pool, and its seats from live bookings. A
 // floating booking that has not begun floats again.
 func (s *state) dropNode(tok *cow.Token, name string) {
 	n, _ := s.node(name)
-	s.evict(tok, name, none+1, tick.Forever)
+	s.evict(tok, []slot{{node: name, from: none + 1, to: tick.Forever}})
 	ids := []string{}
 	if n.standby != "" {
 		ids = append(ids, n.standby)
@@ -126,10 +187,8 @@ func (s *state) dropNode(tok *cow.Token, name string) {
 			s.fixed.Remove(tok, fix{n.pool, o.from, name, outageRef + o.id})
 		}
 	}
-	if n, _ = s.node(name); n.reclaimAt != none {
-		s.due.Remove(tok, due{at: n.reclaimAt, kind: dueNotice, id: name})
-	}
-	s.nodes.Remove(tok, n)
+	n, _ = s.node(name)
+	s.removeNode(tok, n)
 }
 
 func (e PoolRemoved) prepare(s *state) (change, error) {

@@ -53,9 +53,9 @@ func (e Opened) prepare(s *state) (change, error) {
 	if l == nil || l.open || r.class != Firm {
 		return nil, fmt.Errorf("booking %q has no line in pool %q that can open", e.ID, e.Pool)
 	}
-	n := r.next()
+	n := r.change() // its owner changed nothing
 	l = n.line(e.Pool)
-	l.open, l.seats, l.plan = true, e.Nodes, nil
+	l.open, l.near, l.seats, l.plan = true, false, e.Nodes, nil
 	if err := s.seatable(n, l, e.Nodes); err != nil {
 		return nil, err
 	}
@@ -86,6 +86,7 @@ func (e Seated) prepare(s *state) (change, error) {
 		l := &n.lines[i]
 		l.setSeats(byPool[i], at)
 		l.plan = nil
+		l.near = false
 		if r.class == Firm {
 			if err := s.seatable(n, l, l.seats); err != nil {
 				return nil, err
@@ -132,14 +133,20 @@ func (e Unseated) prepare(s *state) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	nd, ok := s.node(e.Node)
-	if !ok || nd.standby != e.ID {
-		return nil, fmt.Errorf("Standby claim %q does not have node %q", e.ID, e.Node)
+	byPool, err := s.split(r, e.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range e.Nodes {
+		if nd, _ := s.node(name); nd.standby != e.ID {
+			return nil, fmt.Errorf("Standby claim %q does not have node %q", e.ID, name)
+		}
 	}
 	return func(tok *cow.Token) {
 		n := r.next()
-		l := n.line(nd.pool)
-		l.dropSeat(e.Node)
+		for i := range n.lines {
+			n.lines[i].seats = minus(n.lines[i].seats, byPool[i])
+		}
 		s.swap(tok, r, n)
 	}, nil
 }
@@ -153,16 +160,14 @@ func (e ReclaimNotice) prepare(s *state) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, ok := s.nextSeat(e.Node, at)
+	next, ok := s.reclaimer(e.Node, at)
 	if by, err := exact("By", e.By); !ok || err != nil || next.id != e.For || next.from != by {
 		return nil, fmt.Errorf("node %q is not taken by booking %q at %s", e.Node, e.For, e.By)
 	}
 	return func(tok *cow.Token) {
-		nd.notice = e.For
-		s.due.Remove(tok, due{at: nd.reclaimAt, kind: dueNotice, id: nd.name})
-		nd.reclaimAt = none
-		s.nodes.Put(tok, nd)
-		s.touch(tok, nd.name)
+		was := nd
+		nd.notice, nd.reclaimAt = e.For, none
+		s.setNode(tok, &was, nd)
 	}, nil
 }
 
@@ -177,10 +182,13 @@ func (e Planned) prepare(s *state) (change, error) {
 			return nil, err
 		}
 		l := r.line(e.Pool)
-		if l == nil || !r.floating(l) || int64(len(pl.Nodes)) > l.count {
+		if l == nil || !r.floating(l) || int64(len(pl.Nodes)) > l.count || l.near && !pl.Near {
 			return nil, fmt.Errorf("booking %q has no line in pool %q for %d planned nodes", pl.ID, e.Pool, len(pl.Nodes))
 		}
 		if err := s.nodesOf(e.Pool, pl.Nodes); err != nil {
+			return nil, err
+		}
+		if err := reached(pl.ID, e.At, l.from-l.lead); pl.Near && err != nil {
 			return nil, err
 		}
 		for _, name := range pl.Nodes {
@@ -234,7 +242,7 @@ func (s *state) setPlans(tok *cow.Token, pool string, plans []Plan) {
 			old := s.rec(pl.ID)
 			r := old.change()
 			if l := r.line(pool); nodes {
-				l.plan = pl.Nodes
+				l.plan, l.near = pl.Nodes, pl.Near
 			} else {
 				l.plan = nil
 			}

@@ -87,7 +87,7 @@ func BenchmarkMinFree(b *testing.B) {
 func BenchmarkEarliestFit(b *testing.B) {
 	eachSize(b, func(b *testing.B, c *reservation.Calendar, r *rand.Rand, n int) {
 		for b.Loop() {
-			_, err := c.EarliestFit(reservation.Query{Length: time.Duration(1+r.IntN(72)) * time.Hour,
+			_, err := c.EarliestFit(c.Present(), reservation.Query{Length: time.Duration(1+r.IntN(72)) * time.Hour,
 				Earliest: modelStart.Add(time.Duration(r.IntN(60*24)) * time.Hour),
 				Lines:    []reservation.Line{{Pool: "p", Count: int64(1 + r.IntN(6000))}}})
 			require.NoError(b, err)

@@ -128,7 +128,7 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 		if to > lastTick {
 			return nil, fmt.Errorf("%w: Request.Window ends at %s; with grace and cleanup that is after the year 9999", ErrInvalid, until(end))
 		}
-		out[i] = Span{tick.Time(from), tick.Time(to), p.Policy.Cleanup}
+		out[i] = Span{tick.Time(from), tick.Time(to), p.Policy.Cleanup, time.Duration(p.reclaim) * time.Second}
 	}
 	return out, nil
 }
@@ -189,7 +189,7 @@ func (s *state) admit(r *record) error {
 			continue
 		}
 		if len(l.pinned) > 0 {
-			if e := s.seatConflict(r, l, l.pinned, l.from, l.to); e != nil {
+			if e := s.seatConflict(r, l, l.pinned, l.from, l.to, nil); e != nil {
 				return e
 			}
 		}
@@ -201,7 +201,7 @@ func (s *state) admit(r *record) error {
 }
 
 // seatably decides e, which makes or changes the booking that will look like r,
-// and refuses it if then r, or any other floating line, has less of a plan than
+// and refuses it if then r, or any other booking, has less at any instant than
 // it would have without e.
 func (c *Calendar) seatably(e Event, r *record) error {
 	s := &c.core.S
@@ -219,39 +219,37 @@ func (c *Calendar) seatably(e Event, r *record) error {
 			return err
 		}
 		for i := range r.lines {
-			if !c.core.S.spares(&base, r.id, r.lines[i].pool) {
-				x := base.conflict(r, &r.lines[i], ReasonUnplaced)
-				x.Free, x.Shortfall = max(x.Free, x.Need), 0 // its own nodes are free for it
-				x.tried = "keeping the plans of the others and laying all anew in order of begin"
-				return x
+			pool := r.lines[i].pool
+			after := c.core.S.degraded(pool, c.core.S.now)
+			if len(after) == 0 || !worse(base.degraded(pool, c.core.S.now), after) {
+				continue
 			}
+			x := base.conflict(r, &r.lines[i], ReasonUnplaced)
+			x.Free, x.Shortfall = max(x.Free, x.Need), 0 // its own nodes are free for it
+			x.tried = "keeping the plans of the others and laying all anew in order of begin"
+			return x
 		}
 		return nil
 	})
 }
 
-// spares reports whether self has all it needs in a pool and no other floating
-// line has less than in base.
-func (s *state) spares(base *state, self, pool string) bool {
-	last := s.lastFixed(pool)
-	var before map[string]int64
-	for _, l := range s.waiting(pool, last) {
-		m := l.missing()
-		if m == 0 {
-			continue
-		}
-		if l.id == self {
-			return false
-		}
-		if before == nil {
-			before = map[string]int64{}
-			for _, b := range base.lay(pool, last) {
-				before[b.id] = b.missing()
+// worse reports whether a booking lacks more at some instant after than before.
+// Both lists are of one pool; the windows of one booking do not overlap.
+func worse(before, after []Degradation) bool {
+	by := map[string][]Degradation{}
+	for _, d := range before {
+		by[d.ID] = append(by[d.ID], d)
+	}
+	for _, d := range after {
+		from := d.Window.Start // up to here it is no worse
+		for _, b := range by[d.ID] {
+			if b.Shortfall >= d.Shortfall && !b.Window.Start.After(from) && b.Window.End.After(from) {
+				from = b.Window.End
 			}
 		}
-		if m > before[l.id] {
-			return false
+		if from.Before(d.Window.End) {
+			return true
 		}
 	}
-	return true
+	return false
 }

@@ -102,7 +102,7 @@ type Booking struct {
 	Phase    Phase     `json:"phase"`
 	Expires  time.Time `json:"expires,omitzero"` // of a hold
 	Seats    []Seat    `json:"seats,omitempty"`  // by pool and node; empty while it floats
-	Version  uint64    `json:"version"`          // grows by one with each change
+	Version  uint64    `json:"version"`          // grows by one with each change but the begin of an envelope
 	Created  time.Time `json:"created"`
 	GraceEnd time.Time `json:"graceEnd,omitzero"` // when work must be gone; zero if open
 	EndedAt  time.Time `json:"endedAt,omitzero"`  // when it ended, expired or was cancelled

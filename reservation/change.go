@@ -214,7 +214,7 @@ func (s *state) admitLonger(now int64, r, n *record, old, l *line) error {
 	}
 	more := *l
 	more.from = old.to
-	if e := s.seatConflict(n, &more, l.seats, more.from, more.to); e != nil {
+	if e := s.seatConflict(n, &more, l.seats, more.from, more.to, l.seats); e != nil {
 		return e
 	}
 	if p.load.Max(more.from, more.to) > p.open-l.count {

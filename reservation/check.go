@@ -42,7 +42,7 @@ func (c *Calendar) Check() error {
 
 // checkLevels compares the trees of a pool with sums over all records.
 func (s *state) checkLevels(p *pool) error {
-	load, lost := map[int64]int64{}, map[int64]int64{}
+	load, lost, extra := map[int64]int64{}, map[int64]int64{}, map[int64]int64{}
 	add := func(m map[int64]int64, from, to, n int64) {
 		m[from] += n
 		if to != tick.Forever {
@@ -51,37 +51,56 @@ func (s *state) checkLevels(p *pool) error {
 	}
 	for r := range s.recs.All() {
 		for _, l := range r.lines {
-			if l.pool == p.Name && r.class == Firm && r.phase <= Ended && l.from < l.to {
-				add(load, l.from, l.to, l.count)
+			if l.pool != p.Name || r.class != Firm || r.phase > Ended || l.from >= l.to {
+				continue
+			}
+			n := l.count
+			if r.phase == Ended {
+				n = int64(len(l.seats))
+			}
+			add(load, l.from, l.to, n)
+		}
+	}
+	outs := map[string][]slot{}
+	for o := range s.outages.All() {
+		for _, name := range o.nodes {
+			outs[name] = append(outs[name], slot{from: o.from, to: o.to})
+		}
+	}
+	used := map[string][]slot{}
+	for r := range s.recs.All() {
+		for i := range r.lines {
+			for _, x := range r.place(i).seats {
+				used[x.node] = append(used[x.node], x)
 			}
 		}
 	}
 	open := int64(0)
 	for _, u := range p.Units {
-		if u.Spare {
+		ranges := union(outs[u.Name])
+		if !u.Spare {
+			open++
+			for _, x := range ranges {
+				add(load, x.from, x.to, 1)
+				add(lost, x.from, x.to, 1)
+			}
 			continue
 		}
-		open++
-		var ranges []slot
-		for o := range s.outages.All() {
-			if slices.Contains(o.nodes, u.Name) {
-				ranges = append(ranges, slot{from: o.from, to: o.to})
-			}
-		}
-		slices.SortFunc(ranges, func(a, b slot) int { return cmp.Compare(a.from, b.from) })
-		end := int64(none)
-		for _, x := range ranges {
-			if from := max(x.from, end); from < x.to {
-				add(load, from, x.to, 1)
-				add(lost, from, x.to, 1)
-				end = x.to
+		for _, x := range used[u.Name] { // what of the seat no outage takes
+			add(load, x.from, x.to, -1)
+			add(extra, x.from, x.to, 1)
+			for _, o := range ranges {
+				if from, to := max(o.from, x.from), min(o.to, x.to); from < to {
+					add(load, from, to, 1)
+					add(extra, from, to, -1)
+				}
 			}
 		}
 	}
 	if open != p.open {
 		return fmt.Errorf("I1: pool %q has %d open units, not %d", p.Name, open, p.open)
 	}
-	return cmp.Or(sameLevels(p.Name, "load", &p.load, load), sameLevels(p.Name, "lost", &p.lost, lost))
+	return cmp.Or(sameLevels(p.Name, "load", &p.load, load), sameLevels(p.Name, "lost", &p.lost, lost), sameLevels(p.Name, "extra", &p.extra, extra))
 }
 
 func sameLevels(pool, what string, tr *step.Tree, want map[int64]int64) error {
@@ -132,6 +151,10 @@ func (s *state) sameIndexes(o *state) error {
 		same("spans", slices.Collect(s.spans.All()), slices.Collect(o.spans.All())),
 		same("floats", slices.Collect(s.floats.All()), slices.Collect(o.floats.All())),
 		same("planned", slices.Collect(s.planned.All()), slices.Collect(o.planned.All())),
+		same("needy", slices.Collect(s.needy.All()), slices.Collect(o.needy.All())),
+		same("ready", slices.Collect(s.ready.All()), slices.Collect(o.ready.All())),
+		same("told", slices.Collect(s.told.All()), slices.Collect(o.told.All())),
+		same("dead", slices.Collect(s.dead.All()), slices.Collect(o.dead.All())),
 		same("short", slices.Collect(s.short.All()), slices.Collect(o.short.All())),
 		same("seats", slices.Collect(s.seats.All()), slices.Collect(o.seats.All())),
 		same("plans", slices.Collect(s.plans.All()), slices.Collect(o.plans.All())),

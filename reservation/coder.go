@@ -216,11 +216,13 @@ func (c *coder) span(v *Span) {
 	c.time(&v.From)
 	c.end(&v.To)
 	c.duration(&v.Cleanup)
+	c.duration(&v.Lead)
 }
 
 func (c *coder) planOf(v *Plan) {
 	c.str(&v.ID)
 	c.names(&v.Nodes)
+	c.bool(&v.Near)
 }
 
 func (c *coder) outage(v *Outage) {

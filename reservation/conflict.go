@@ -185,14 +185,14 @@ func (s *state) blocking(pool string, from, to int64, self string) []Blocking {
 }
 
 // seatConflict returns a refusal because of the named nodes that are not free
-// in [from, to), or nil.
-func (s *state) seatConflict(r *record, l *line, names []string, from, to int64) *ConflictError {
+// in [from, to), or nil. Spares are closed unless they are listed.
+func (s *state) seatConflict(r *record, l *line, names []string, from, to int64, spares []string) *ConflictError {
 	var taken []string
 	first, last := int64(tick.Forever), int64(none)
 	var by []*record
 	for _, name := range names {
 		n, _ := s.node(name)
-		bad := n.spare
+		bad := n.spare && !slices.Contains(spares, name)
 		if bad {
 			first, last = min(first, from), max(last, to)
 		}

@@ -23,13 +23,15 @@ type Degradation struct {
 
 // Degraded yields the bookings that lack nodes now or later, by begin, id and
 // pool. Who lacks them is decided in this order: a booking whose seat is in
-// outage or missing; one that starts before a fixed seat and has too small a
-// plan; then, while the count is short, the floating bookings over that
-// instant, the latest created first. Nothing is cut to make the sums fit: what
-// is short stays listed until nodes come back, the host seats it elsewhere, or
-// it ends. A unit that became a spare under a booking counts as not there.
+// outage or missing; one that begins before a fixed seat and has too small a
+// plan; then, while the count is short, the floating bookings over that instant,
+// who begins last first, and of those that begin at once who was made last.
+// Nothing is cut to make the sums fit: what is short stays listed until nodes
+// come back, the host seats it elsewhere, or it ends. A node that became a spare
+// under a booking stays with it.
 //
-// With nothing short it costs O(1) per pool and O(log n) per node in outage.
+// With nothing short it costs O(log n) per pool. While the count is short it
+// costs O(m) for the m changes of level from now on.
 func (c *Calendar) Degraded() iter.Seq[Degradation] {
 	return func(yield func(Degradation) bool) {
 		s := &c.core.S
@@ -68,12 +70,11 @@ func (s *state) degraded(pool string, now int64) []Degradation {
 			lacks = append(lacks, lack{f.id, max(now, l.from), l.to, l.count - int64(len(l.seats))})
 		}
 	}
-	last := s.lastFixed(pool)
-	for _, l := range s.waiting(pool, last) {
-		if l.missing() > 0 {
-			lacks = append(lacks, lack{l.id, max(now, l.from), l.to, l.missing()})
-		}
+	for _, f := range s.lacking(pool) {
+		l := s.rec(f.id).line(pool)
+		lacks = append(lacks, lack{f.id, max(now, l.from), l.to, l.count - int64(len(l.plan))})
 	}
+	last := s.lastFixed(pool)
 	p := s.pool(pool)
 	if p.load.Max(now, tick.Forever) > p.open {
 		lacks = append(lacks, s.overcount(p, max(now, last), now, lacks)...)
@@ -84,28 +85,24 @@ func (s *state) degraded(pool string, now int64) []Degradation {
 // deadSeats returns the seats of a pool that are in outage.
 func (s *state) deadSeats(pool string, now int64) []lack {
 	var out []lack
-	seen := map[string]bool{}
-	for o := range s.outages.All() {
-		for _, name := range o.nodes {
-			if n, ok := s.node(name); !ok || n.pool != pool || seen[name] {
+	for d := range s.dead.From(deadSeat{pool: pool}) {
+		if d.pool != pool {
+			break
+		}
+		for _, x := range s.outUnion(d.node) {
+			from := max(x.from, now)
+			if from >= x.to {
 				continue
 			}
-			seen[name] = true
-			for _, x := range s.outUnion(name) {
-				from := max(x.from, now)
-				if from >= x.to {
-					continue
+			for t := range s.seats.Before(slot{node: d.node, from: x.to - 1, id: lastID}) {
+				if t.node != d.node || t.to <= from {
+					break
 				}
-				for t := range s.seats.Before(slot{node: name, from: x.to - 1, id: lastID}) {
-					if t.node != name || t.to <= from {
-						break
-					}
-					id := t.id
-					if !s.rec(id).phase.Live() {
-						id = ""
-					}
-					out = append(out, lack{id, max(t.from, from), min(t.to, x.to), 1})
+				id := t.id
+				if !s.rec(id).phase.Live() {
+					id = ""
 				}
+				out = append(out, lack{id, max(t.from, from), min(t.to, x.to), 1})
 			}
 		}
 	}
@@ -113,64 +110,64 @@ func (s *state) deadSeats(pool string, now int64) []lack {
 }
 
 // overcount takes what the count is short beyond the known lacks from floating
-// lines without a plan, the latest created first.
+// lines without a plan. Between two instants at which a line begins or ends, or
+// a known lack does, it is the same ones.
 func (s *state) overcount(p *pool, last, now int64, known []lack) []lack {
-	cuts := make([]int64, 0, 2*len(known))
-	for _, k := range known {
-		cuts = append(cuts, k.from, k.to)
-	}
-	slices.Sort(cuts)
 	var out []lack
 	for x := range p.load.Steps(now, tick.Forever) {
 		if x.Level <= p.open {
 			continue
 		}
-		i, _ := slices.BinarySearch(cuts, x.From+1)
-		for from := x.From; from < x.To; {
-			to := x.To
-			for ; i < len(cuts) && cuts[i] < x.To; i++ {
-				if cuts[i] > from {
-					to = cuts[i]
-					break
-				}
+		var lines []victim
+		cuts := []int64{x.To}
+		cut := func(at int64) {
+			if x.From < at && at < x.To {
+				cuts = append(cuts, at)
 			}
+		}
+		for y := range s.touching(p.Name, x.From, x.To) {
+			if r := s.rec(y.id); y.from >= last && r.floating(r.line(p.Name)) {
+				lines = append(lines, victim{r, y.from, y.to, r.line(p.Name).count})
+				cut(y.from)
+				cut(y.to)
+			}
+		}
+		for _, k := range known {
+			cut(k.from)
+			cut(k.to)
+		}
+		slices.SortFunc(lines, func(a, b victim) int {
+			return cmp.Or(cmp.Compare(b.from, a.from), cmp.Compare(b.r.created, a.r.created), strings.Compare(b.r.id, a.r.id))
+		})
+		slices.Sort(cuts)
+		from := x.From
+		for _, to := range slices.Compact(cuts) {
 			short := x.Level - p.open
 			for _, k := range known {
 				if k.from <= from && from < k.to {
 					short -= k.n
 				}
 			}
-			out = append(out, s.victims(p.Name, from, to, last, short)...)
+			for _, v := range lines {
+				if short <= 0 {
+					break
+				}
+				if v.from <= from && to <= v.to {
+					n := min(short, v.count)
+					out = append(out, lack{v.r.id, from, to, n})
+					short -= n
+				}
+			}
 			from = to
 		}
 	}
 	return out
 }
 
-// victims takes short nodes from the unplanned floating lines over [from, to).
-func (s *state) victims(pool string, from, to, last, short int64) []lack {
-	if short <= 0 {
-		return nil
-	}
-	var recs []*record
-	for x := range s.touching(pool, from, from+1) {
-		if r := s.rec(x.id); r.floating(r.line(pool)) && x.from >= last {
-			recs = append(recs, r)
-		}
-	}
-	slices.SortFunc(recs, func(a, b *record) int {
-		return cmp.Or(cmp.Compare(b.created, a.created), strings.Compare(b.id, a.id))
-	})
-	var out []lack
-	for _, r := range recs {
-		if short <= 0 {
-			break
-		}
-		n := min(short, r.line(pool).count)
-		out = append(out, lack{r.id, from, to, n})
-		short -= n
-	}
-	return out
+// victim is a floating line that may have to lack something.
+type victim struct {
+	r               *record
+	from, to, count int64
 }
 
 // sumLacks adds up the lacks of each booking and joins equal neighbours.

@@ -14,6 +14,7 @@
 //     ones sit on nodes that nobody needs, and leave with notice.
 //   - A seat is a node that a booking has. Floating lines get theirs when the
 //     envelope begins, or earlier from the host; pinned ones when they are booked.
+//     A spare may only replace a node that a booking has lost.
 //   - An [Outage] takes nodes away for a while. What is short then is never cut
 //     to fit: it is listed as a [Degradation].
 //
@@ -56,8 +57,8 @@
 //   - I11. Shifting all times shifts all answers.
 //   - I12. The order of independent bookings does not change the profile.
 //   - I13. More capacity never turns a yes into a no, where the count decides.
-//   - I14. A refusal by count is exact: with the shortfall added the request is
-//     accepted, with one node less it is not.
+//   - I14. Where the count decides, a refusal is exact: with the shortfall added
+//     the request is accepted, with one node less it is not.
 //
 // The numbers are those of the design; I7 is about splitting and merging,
 // which this release does not have.
@@ -69,9 +70,16 @@
 // last such instant has a plan, which the calendar may change until it seats the
 // line. A request that would leave a line without a plan is refused
 // ([ReasonUnplaced]); that is not a proof, because the exact question is
-// NP-hard. At the begin of an envelope the plan becomes the seats; among equal
-// nodes those without a Standby claim come first, then the pool's order. Begun
-// and pinned seats never move by themselves.
+// NP-hard. A line that begins within the pool's ReclaimLead is planned as well,
+// and the Standby claims on those nodes are told; such a plan is a wish that
+// gives way to whoever begins first. At the begin of an envelope the plan becomes
+// the seats; among equal nodes those without a Standby claim come first, then
+// those that were used last, then the pool's order. Begun and pinned seats never
+// move by themselves.
+//
+// While a pool is short, no command of one booking moves the shortfall to
+// another: what would leave any booking with less than before, at any instant,
+// is refused.
 //
 // # Concurrency
 //
@@ -92,9 +100,10 @@
 // Confirm, Cancel and MinFree take O(log n); EarliestFit takes O((1+g) log n)
 // for g gaps that are too short; Profile takes O(log n + k) for k steps; Fork
 // takes O(1). Seating k nodes takes O(u log n) to look and O(k log n) to keep.
-// A command that gives or changes plans looks at all u nodes and at each
-// floating line before the last future seat or outage: O(u log u) per line. A
-// refusal also costs its offers: a few fits, and O(m) for the earlier one.
+// A line that needs a plan costs O(f + k log n), where f is the number of nodes
+// with a seat or an outage that begins later. If that leaves it short, lines are
+// laid anew within a budget of 2¹⁸ looks. A refusal also costs its offers: a few
+// fits, and O(m) for the earlier one.
 //
 // # Limits and non-goals
 //

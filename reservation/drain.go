@@ -5,7 +5,9 @@ package reservation
 import (
 	"cmp"
 	"slices"
+	"time"
 
+	"github.com/berth-gpu/berth/internal/cow"
 	"github.com/berth-gpu/berth/internal/tick"
 )
 
@@ -40,8 +42,14 @@ func (c *Calendar) happen(d due) error {
 		return c.decide(OutageEnded{at, d.id}, s.outagePools(s.outage(d.id))...)
 	case dueNotice:
 		n, _ := s.node(d.id)
-		next, _ := s.nextSeat(d.id, s.now)
+		next, _ := s.reclaimer(d.id, s.now)
 		return c.decide(ReclaimNotice{at, n.standby, d.id, tick.Time(next.from), next.id})
+	case dueNear:
+		r := s.rec(d.id)
+		l := &r.lines[d.line]
+		plan := append(slices.Clone(l.plan), s.pick(l.pool, l.from, l.to, r.id, l.plan, l.count-int64(len(l.plan)), nil)...)
+		slices.Sort(plan)
+		return c.decide(Planned{at, l.pool, []Plan{{r.id, plan, true}}}, l.pool)
 	case dueOpen:
 		return c.open(d)
 	default:
@@ -56,14 +64,32 @@ func (c *Calendar) open(d due) error {
 	r := s.rec(d.id)
 	l := &r.lines[d.line]
 	nodes := s.settle(r, l)
-	for _, name := range nodes {
-		if n, _ := s.node(name); n.standby != "" {
-			if err := c.decide(Unseated{at, n.standby, name, r.id}); err != nil {
-				return err
-			}
-		}
+	if err := c.clear(at, r.id, nodes); err != nil {
+		return err
 	}
 	return c.decide(Opened{at, r.id, l.pool, nodes}, l.pool)
+}
+
+// clear takes nodes from the Standby claims that have them, because the envelope
+// of a Firm booking begins on them.
+func (c *Calendar) clear(at time.Time, forID string, nodes []string) error {
+	var claims []string
+	by := map[string][]string{}
+	for _, name := range nodes {
+		if n, _ := c.core.S.node(name); n.standby != "" {
+			if by[n.standby] == nil {
+				claims = append(claims, n.standby)
+			}
+			by[n.standby] = append(by[n.standby], name)
+		}
+	}
+	slices.Sort(claims)
+	for _, id := range claims {
+		if err := c.decide(Unseated{at, id, by[id], forID}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settle returns the seats with which a line begins: those it has and can use,
@@ -83,7 +109,13 @@ func (s *state) settle(r *record, l *line) []string {
 	}
 	nodes = append(nodes, l.plan...)
 	if need := l.count - int64(len(nodes)); need > 0 {
-		nodes = append(nodes, s.pick(r, l, need)...)
+		slices.Sort(nodes)
+		nodes = append(nodes, s.pick(l.pool, l.from, l.to, r.id, nodes, need, nil)...)
+	}
+	if need := l.count - int64(len(nodes)); need > 0 && s.lastFixed(l.pool) <= s.now {
+		// Where the count decides, a plan of a later line is only a wish.
+		slices.Sort(nodes)
+		nodes = append(nodes, s.wishes(r, l, nodes, need)...)
 	}
 	if room := l.count - int64(len(nodes)); room > 0 {
 		nodes = append(nodes, out[:min(room, int64(len(out)))]...)
@@ -92,45 +124,105 @@ func (s *state) settle(r *record, l *line) []string {
 	return nodes
 }
 
-// pick returns up to need further nodes that are free for the whole envelope:
-// first those whose next use is soonest, so that long gaps stay whole, then
-// those without a Standby claim, then the first of the pool.
-func (s *state) pick(r *record, l *line, need int64) []string {
+// pick returns up to need open nodes, other than those in the sorted list
+// chosen, that nobody but self has, plans or has in outage in [from, to) and
+// that the trial has not given away. First come nodes that somebody needs again
+// later, the soonest first, so that long gaps stay whole; then those without a
+// Standby claim; then those that became free last; then the first of the pool.
+//
+// Nodes with a seat or an outage that begins after from are looked at one by
+// one. All others are free for good from the end of their last seat on, so an
+// index has them in order.
+func (s *state) pick(pool string, from, to int64, self string, chosen []string, need int64, taken overlay) []string {
+	usable := func(name string) bool {
+		return !inSorted(chosen, name) && s.free(name, from, to, self, true) && taken.free(name, from, to)
+	}
 	type candidate struct {
 		next    int64
 		standby int
-		ord     int
-		name    string
+		n       node
 	}
 	var list []candidate
-	idle := int64(0)
-	future := s.lastFixed(l.pool) > s.now
-	for i, u := range s.pool(l.pool).Units {
-		if u.Spare || slices.Contains(l.seats, u.Name) || slices.Contains(l.plan, u.Name) || !s.free(u.Name, l.from, l.to, r.id, true) {
-			continue
-		}
-		x := candidate{next: tick.Forever, ord: i, name: u.Name}
-		if future {
-			x.next = s.nextUse(u.Name, l.to)
-		}
-		if n, _ := s.node(u.Name); n.standby != "" {
-			x.standby = 1
-		} else {
-			idle++
-		}
-		list = append(list, x)
-		if !future && idle == need {
-			break // nothing later in the pool is better
+	later := s.usedAfter(pool, from)
+	for name, next := range later {
+		if n, ok := s.node(name); ok && n.pool == pool && !n.spare && usable(name) {
+			x := candidate{next: next, n: n}
+			if n.standby != "" {
+				x.standby = 1
+			}
+			list = append(list, x)
 		}
 	}
+	var out []string
 	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.next, b.next), cmp.Compare(a.standby, b.standby), cmp.Compare(a.ord, b.ord))
+		return cmp.Or(cmp.Compare(a.next, b.next), cmp.Compare(a.standby, b.standby), cmp.Compare(a.n.ord, b.n.ord))
 	})
-	var names []string
 	for _, x := range list[:min(need, int64(len(list)))] {
-		names = append(names, x.name)
+		out = append(out, x.n.name)
 	}
-	return names
+	for _, standby := range []bool{false, true} {
+		for x := range s.ready.Before(ready{pool: pool, standby: standby, last: from, ord: -1}) {
+			if int64(len(out)) == need || x.pool != pool || x.standby != standby {
+				break
+			}
+			if _, ok := later[x.node]; !ok && usable(x.node) {
+				out = append(out, x.node)
+			}
+		}
+	}
+	return out
+}
+
+// usedAfter returns the nodes with a seat or an outage that begins after an
+// instant, and when the first one does. It looks at those begins or, if they
+// are many, at the nodes.
+func (s *state) usedAfter(pool string, from int64) map[string]int64 {
+	units := s.pool(pool).Units
+	out, seen := map[string]int64{}, 0
+	for x := range s.fixed.From(fix{pool: pool, from: from + 1}) {
+		if x.pool != pool {
+			return out
+		}
+		if seen++; seen > 2*len(units) {
+			break
+		}
+		if _, ok := out[x.node]; !ok {
+			out[x.node] = x.from
+		}
+	}
+	if seen <= 2*len(units) {
+		return out
+	}
+	clear(out)
+	for _, u := range units {
+		next := int64(tick.Forever)
+		for _, set := range []*cow.Sorted[slot]{&s.seats, &s.outs} {
+			for x := range set.From(slot{node: u.Name, from: from + 1}) {
+				if x.node == u.Name {
+					next = min(next, x.from)
+				}
+				break
+			}
+		}
+		if next < tick.Forever {
+			out[u.Name] = next
+		}
+	}
+	return out
+}
+
+// wishes returns up to need nodes that are free for line l but for plans.
+func (s *state) wishes(r *record, l *line, chosen []string, need int64) []string {
+	var out []string
+	for _, u := range s.pool(l.pool).Units {
+		if int64(len(out)) == need {
+			break
+		}
+		if !u.Spare && !inSorted(chosen, u.Name) && s.free(u.Name, l.from, l.to, r.id, false) {
+			out = append(out, u.Name)
+		}
+	}
+	return out
 }
 
 // nextUse returns when a seat, a plan or an outage of the node next begins.

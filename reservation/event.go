@@ -39,13 +39,15 @@ type PoolRemoved struct {
 	Name string    `json:"name"`
 }
 
-// A Span is the envelope of one line, and how much of its end is cleanup.
+// A Span is the envelope of one line, how much of its end is cleanup, and how
+// long before it the nodes are chosen of which Standby claims are told.
 //
 // A Span is immutable and safe for concurrent use.
 type Span struct {
 	From    time.Time     `json:"from"`
 	To      time.Time     `json:"to,omitzero"` // To is zero if the window is open
 	Cleanup time.Duration `json:"cleanup"`
+	Lead    time.Duration `json:"lead"`
 }
 
 // A Booked makes a booking, or a hold if Expires is set. Pinned lines have
@@ -145,15 +147,15 @@ type Seated struct {
 	Nodes []string  `json:"nodes"`
 }
 
-// An Unseated takes a node from a Standby claim because the envelope of the
-// Firm booking For begins.
+// An Unseated takes nodes from a Standby claim because the envelope of the Firm
+// booking For begins.
 //
 // An Unseated is immutable and safe for concurrent use.
 type Unseated struct {
-	At   time.Time `json:"at"`
-	ID   string    `json:"id"`
-	Node string    `json:"node"`
-	For  string    `json:"for"`
+	At    time.Time `json:"at"`
+	ID    string    `json:"id"`
+	Nodes []string  `json:"nodes"`
+	For   string    `json:"for"`
 }
 
 // A ReclaimNotice tells a Standby claim to leave a node by an instant, because
@@ -175,6 +177,7 @@ type ReclaimNotice struct {
 type Plan struct {
 	ID    string   `json:"id"`
 	Nodes []string `json:"nodes"`
+	Near  bool     `json:"near"` // its envelope begins within the ReclaimLead
 }
 
 // A Planned changes the plans of one pool together.

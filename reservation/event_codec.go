@@ -188,7 +188,7 @@ func (e Booked) code(c *coder) Event {
 	c.time(&e.At)
 	c.request(&e.Request)
 	c.end(&e.Expires)
-	list(c, &e.Spans, 3, c.span)
+	list(c, &e.Spans, 4, c.span)
 	return e
 }
 
@@ -259,7 +259,7 @@ func (e Seated) code(c *coder) Event {
 func (e Unseated) code(c *coder) Event {
 	c.time(&e.At)
 	c.str(&e.ID)
-	c.str(&e.Node)
+	c.names(&e.Nodes)
 	c.str(&e.For)
 	return e
 }
@@ -276,7 +276,7 @@ func (e ReclaimNotice) code(c *coder) Event {
 func (e Planned) code(c *coder) Event {
 	c.time(&e.At)
 	c.str(&e.Pool)
-	list(c, &e.Plans, 2, c.planOf)
+	list(c, &e.Plans, 3, c.planOf)
 	return e
 }
 

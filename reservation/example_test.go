@@ -57,6 +57,7 @@ func Example() {
 	// Active [{h100 n1} {h100 n2} {h100 n3}]
 	// held
 	// confirmed
+	// planned
 	// opened
 	// started
 }
@@ -97,7 +98,7 @@ func ExampleCalendar_Profile() {
 func ExampleCalendar_EarliestFit() {
 	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4)}})
 	_, _ = cal.Book(clock(9, 0), request("a", "vision", reservation.Window{Start: clock(9, 0), End: clock(11, 20)}, 3))
-	offer, err := cal.EarliestFit(reservation.Query{
+	offer, err := cal.EarliestFit(cal.Present(), reservation.Query{
 		Lines: []reservation.Line{{Pool: "h100", Count: 4}}, Length: 2 * time.Hour, Align: 30 * time.Minute,
 	})
 	fmt.Println(offer.Window, err)

@@ -28,13 +28,13 @@ const maxTrials = 64
 
 // EarliestFit returns the earliest window from the present on in which the
 // lines fit, under the rules of their pools. Where the count decides (see
-// [ReasonUnplaced]) no earlier aligned start fits. Since the present is the
-// instant of the last event, give an Earliest that leaves the caller time to book.
-// It costs O((1+g) log n), where g is the number of gaps that are too short.
+// [ReasonUnplaced]) no earlier aligned start fits. At is the present of the
+// question; what is due up to it is seen as done, nothing is changed. It costs O((1+g) log n), where g is the number of gaps that are too short.
 //
 // Possible errors: [*ConflictError] if nothing fits, [ErrUnknown] for a pool or
 // a node, [ErrHorizon] for a range without a start, [ErrUnaligned], [ErrInvalid].
-func (c *Calendar) EarliestFit(q Query) (Offer, error) {
+func (c *Calendar) EarliestFit(at time.Time, q Query) (Offer, error) {
+	c = c.asOf(at)
 	s := &c.core.S
 	lo := s.now
 	if !q.Earliest.IsZero() {
@@ -72,6 +72,18 @@ func (c *Calendar) EarliestFit(q Query) (Offer, error) {
 		return Offer{}, err
 	}
 	return Offer{Kind: Later, Window: windowOf(start, start+length), Lines: sample.Lines}, nil
+}
+
+// asOf returns c, or a fork of it on which what is due up to at has happened.
+func (c *Calendar) asOf(at time.Time) *Calendar {
+	now := tick.Floor(at)
+	if now <= c.core.S.now {
+		return c
+	}
+	f := c.Fork()
+	f.Advance(at)
+	f.core.S.now = now
+	return f
 }
 
 // search is one look for a start.
@@ -264,7 +276,7 @@ func (x *search) none(lo int64) *ConflictError {
 		l := &probe.lines[i]
 		*l = line{pool: p.Name, count: x.lines[i].Count, pinned: x.lines[i].Nodes}
 		l.from, l.to = lo-p.prep, lo+x.length+p.grace+p.cleanup
-		if e := x.s.seatConflict(probe, l, l.pinned, l.from, l.to); e != nil {
+		if e := x.s.seatConflict(probe, l, l.pinned, l.from, l.to, nil); e != nil {
 			return e
 		}
 		if p.load.Max(l.from, l.to) > p.open-l.count {

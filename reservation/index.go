@@ -4,6 +4,7 @@ package reservation
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/berth-gpu/berth/internal/cow"
 	"github.com/berth-gpu/berth/internal/tick"
@@ -39,59 +40,68 @@ func (s *state) swap(tok *cow.Token, old, now *record) {
 	}
 }
 
-// dues returns what a record will do by itself.
-func (r *record) dues(out []due) []due {
+// next returns what a record will do by itself next: there is never more than
+// one such item in the queue.
+func (r *record) nextDue() (due, bool) {
+	d, some := due{at: tick.Forever}, false
+	add := func(at int64, kind uint8, line int) {
+		x := due{at: at, kind: kind, id: r.id}
+		if kind == dueNear || kind == dueOpen {
+			x.line, x.created = uint8(line), r.created
+		}
+		if at != tick.Forever && (!some || x.less(d)) {
+			d, some = x, true
+		}
+	}
 	switch r.phase {
 	case Held:
-		out = append(out, due{at: r.expires, kind: dueExpiry, id: r.id})
+		add(r.expires, dueExpiry, 0)
 	case Confirmed:
-		out = append(out, due{at: r.start, kind: dueStart, id: r.id})
+		add(r.start, dueStart, 0)
 	case Active:
-		if r.end != tick.Forever {
-			out = append(out, due{at: r.end, kind: dueEnd, id: r.id})
-		}
+		add(r.end, dueEnd, 0)
 	case Grace:
-		out = append(out, due{at: r.graceEnd(), kind: dueEnd, id: r.id})
+		add(r.graceEnd(), dueEnd, 0)
 	}
 	if r.class == Firm && r.phase.Live() {
 		for i := range r.lines {
-			if !r.lines[i].open {
-				out = append(out, due{at: r.lines[i].from, kind: dueOpen, id: r.id, line: i})
+			l := &r.lines[i]
+			if !l.open {
+				add(l.from, dueOpen, i)
+			}
+			if r.floating(l) && !l.near {
+				add(l.from-l.lead, dueNear, i)
 			}
 		}
 	}
-	return out
+	return d, some
 }
 
 func (s *state) swapDue(tok *cow.Token, old, now *record) {
-	var was, is [8]due
-	a, b := was[:0], is[:0]
+	var was, is due
+	var had, has bool
 	if old != nil {
-		a = old.dues(a)
+		was, had = old.nextDue()
 	}
 	if now != nil {
-		b = now.dues(b)
+		is, has = now.nextDue()
 	}
-	for _, d := range a {
-		if !slices.Contains(b, d) {
-			s.due.Remove(tok, d)
-		}
+	if had && (!has || was != is) {
+		s.due.Remove(tok, was)
 	}
-	for _, d := range b {
-		if !slices.Contains(a, d) {
-			s.due.Put(tok, d)
-		}
+	if has && (!had || was != is) {
+		s.due.Put(tok, is)
 	}
 }
 
 // place is what a line contributes to the indexes.
 type place struct {
-	from, to           int64
-	count              int64 // nodes kept from others, 0: none
-	span               bool
-	float, plan, short bool
-	seats              []slot
-	plans, stand       []string
+	from, to                  int64
+	count                     int64 // nodes kept from others, 0: none
+	span                      bool
+	float, plan, needy, short bool
+	seats                     []slot // by node
+	plans, told, stand        []string
 }
 
 func (r *record) place(i int) place {
@@ -99,10 +109,10 @@ func (r *record) place(i int) place {
 		return place{}
 	}
 	l := &r.lines[i]
-	p := place{from: l.from, to: l.to}
+	p := place{from: l.from, to: l.to, count: r.uses(l)}
 	p.span = r.phase <= Ended && l.from < l.to
-	if r.occupies(l) {
-		p.count = l.count
+	if r.occupies(l) && len(l.seats) > 0 {
+		p.seats = make([]slot, 0, len(l.seats))
 		for _, n := range l.seats {
 			if from := l.seatFrom(n); from < l.to {
 				p.seats = append(p.seats, slot{n, from, l.to, r.id})
@@ -110,7 +120,11 @@ func (r *record) place(i int) place {
 		}
 	}
 	if p.float = r.floating(l); p.float {
-		p.plans, p.plan = l.plan, len(l.plan) > 0
+		p.plans, p.plan = l.plan, len(l.plan) > 0 && !l.near
+		if l.near && r.phase == Confirmed {
+			p.told = l.plan
+		}
+		p.needy = int64(len(l.plan)) < l.count
 	}
 	p.short = r.isShort(l)
 	if r.class == Standby && r.phase.Live() {
@@ -138,43 +152,83 @@ func (s *state) swapLine(tok *cow.Token, old, now *record, i int) {
 	if b.span && (!a.span || moved) {
 		s.spans.Put(tok, span{pool, lengthClass(b.from, b.to), b.from, b.to, id})
 	}
-	swapFloat(tok, &s.floats, float{pool, a.from, id}, float{pool, b.from, id}, a.float, b.float)
-	swapFloat(tok, &s.planned, float{pool, a.from, id}, float{pool, b.from, id}, a.plan, b.plan)
-	swapFloat(tok, &s.short, float{pool, a.from, id}, float{pool, b.from, id}, a.short, b.short)
+	was, is := float{pool, a.from, r.created, id}, float{pool, b.from, r.created, id}
+	swapFloat(tok, &s.floats, was, is, a.float, b.float)
+	swapFloat(tok, &s.planned, was, is, a.plan, b.plan)
+	swapFloat(tok, &s.needy, was, is, a.needy, b.needy)
+	swapFloat(tok, &s.short, was, is, a.short, b.short)
 
-	if moved || !slices.Equal(a.plans, b.plans) {
-		for _, n := range a.plans {
-			s.plans.Remove(tok, slot{n, a.from, a.to, id})
-		}
-		for _, n := range b.plans {
-			s.plans.Put(tok, slot{n, b.from, b.to, id})
+	gone, come := difference(a.plans, b.plans, strings.Compare, moved)
+	for _, n := range gone {
+		s.plans.Remove(tok, slot{n, a.from, a.to, id})
+	}
+	for _, n := range come {
+		s.plans.Put(tok, slot{n, b.from, b.to, id})
+	}
+	gone, come = difference(a.told, b.told, strings.Compare, moved)
+	for _, n := range gone {
+		s.told.Remove(tok, slot{n, a.from, a.to, id})
+	}
+	for _, n := range come {
+		s.told.Put(tok, slot{n, b.from, b.to, id})
+	}
+	touched := append(gone, come...)
+	touched = append(touched, s.swapSeats(tok, pool, a.seats, b.seats)...)
+	for _, n := range touched { // only now, since a plan may have become a seat
+		s.touch(tok, n)
+	}
+	gone, come = difference(a.stand, b.stand, strings.Compare, false)
+	for _, n := range gone {
+		s.setStandby(tok, n, "")
+	}
+	for _, n := range come {
+		s.setStandby(tok, n, id)
+	}
+}
+
+// swapSeats replaces seats of a line and returns the nodes of those that differ.
+func (s *state) swapSeats(tok *cow.Token, pool string, was, is []slot) []string {
+	gone, come := difference(was, is, slot.compare, false)
+	if len(gone)+len(come) == 0 {
+		return nil
+	}
+	s.evict(tok, come)
+	for _, x := range gone {
+		s.addUnit(tok, x.node, -1)
+		s.seats.Remove(tok, x)
+		s.fixed.Remove(tok, fix{pool, x.from, x.node, x.id})
+		s.addUnit(tok, x.node, +1)
+	}
+	for _, x := range come {
+		s.addUnit(tok, x.node, -1)
+		s.seats.Put(tok, x)
+		s.fixed.Put(tok, fix{pool, x.from, x.node, x.id})
+		s.addUnit(tok, x.node, +1)
+	}
+	names := make([]string, 0, len(gone)+len(come))
+	for _, x := range append(gone, come...) {
+		names = append(names, x.node)
+	}
+	return names
+}
+
+// difference returns what is only in a and what is only in b, both sorted; with
+// all set that is everything.
+func difference[T comparable](a, b []T, compare func(x, y T) int, all bool) (gone, come []T) {
+	if all { // of their own, since callers append to them
+		return slices.Clone(a), slices.Clone(b)
+	}
+	for len(a) > 0 && len(b) > 0 {
+		switch c := compare(a[0], b[0]); {
+		case c == 0 && a[0] == b[0]:
+			a, b = a[1:], b[1:]
+		case c <= 0:
+			gone, a = append(gone, a[0]), a[1:]
+		default:
+			come, b = append(come, b[0]), b[1:]
 		}
 	}
-	if moved || !slices.Equal(a.seats, b.seats) {
-		for _, x := range a.seats {
-			s.seats.Remove(tok, x)
-			s.fixed.Remove(tok, fix{pool, x.from, x.node, id})
-		}
-		for _, x := range b.seats {
-			s.evict(tok, x.node, x.from, x.to)
-			s.seats.Put(tok, x)
-			s.fixed.Put(tok, fix{pool, x.from, x.node, id})
-		}
-		for _, x := range a.seats {
-			s.touch(tok, x.node)
-		}
-		for _, x := range b.seats {
-			s.touch(tok, x.node)
-		}
-	}
-	if !slices.Equal(a.stand, b.stand) {
-		for _, n := range a.stand {
-			s.setStandby(tok, n, "")
-		}
-		for _, n := range b.stand {
-			s.setStandby(tok, n, id)
-		}
-	}
+	return append(gone, a...), append(come, b...)
 }
 
 func swapFloat(tok *cow.Token, set *cow.Sorted[float], a, b float, was, is bool) {
@@ -196,19 +250,31 @@ func (s *state) addLoad(tok *cow.Token, name string, from, to, count int64) {
 	s.pools.Put(tok, &p)
 }
 
-// evict takes a node from the plans that overlap [from, to): a plan gives way
-// to a seat and to an outage. [Calendar.replan] looks for another node.
-func (s *state) evict(tok *cow.Token, name string, from, to int64) {
-	for {
-		id, ok := overlap(&s.plans, name, from, to)
-		if !ok {
-			return
+// evict takes nodes from the plans that overlap the slots: a plan gives way to a
+// seat and to an outage. [state.replan] looks for other nodes.
+func (s *state) evict(tok *cow.Token, slots []slot) {
+	if s.plans.Len() == 0 {
+		return
+	}
+	type owner struct{ id, pool string }
+	lost := map[owner][]string{}
+	for _, x := range slots {
+		for y := range s.plans.Before(slot{node: x.node, from: x.to - 1, id: lastID}) {
+			if y.node != x.node || y.to <= x.from {
+				break
+			}
+			n, _ := s.node(x.node)
+			who := owner{y.id, n.pool}
+			lost[who] = append(lost[who], x.node)
 		}
-		n, _ := s.node(name)
-		old := s.rec(id)
+	}
+	// The order does not matter: each one changes another line.
+	for who, names := range lost {
+		slices.Sort(names)
+		old := s.rec(who.id)
 		r := old.change()
-		l := r.line(n.pool)
-		l.plan = without(l.plan, name)
+		l := r.line(who.pool)
+		l.plan = minus(l.plan, names)
 		s.swap(tok, old, r)
 	}
 }
@@ -219,35 +285,78 @@ func inSorted(list []string, name string) bool {
 }
 
 // without returns a copy of the sorted list without name.
-func without(list []string, name string) []string {
+func without(list []string, name string) []string { return minus(list, []string{name}) }
+
+// minus returns a copy of a sorted list without the names of another.
+func minus(list, names []string) []string {
 	out := make([]string, 0, len(list))
 	for _, n := range list {
-		if n != name {
+		for len(names) > 0 && names[0] < n {
+			names = names[1:]
+		}
+		if len(names) == 0 || names[0] != n {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-func (s *state) setStandby(tok *cow.Token, name, id string) {
-	n, ok := s.node(name)
-	if !ok {
+// setNode replaces what is kept about a node; old is nil for a new one.
+func (s *state) setNode(tok *cow.Token, old *node, n node) {
+	if old != nil && *old == n {
 		return
 	}
-	n.standby, n.notice = id, ""
+	if old == nil || old.ready() != n.ready() || old.spare != n.spare {
+		if old != nil && !old.spare {
+			s.ready.Remove(tok, old.ready())
+		}
+		if !n.spare {
+			s.ready.Put(tok, n.ready())
+		}
+	}
+	if old != nil && old.reclaimAt != none && old.reclaimAt != n.reclaimAt {
+		s.due.Remove(tok, due{at: old.reclaimAt, kind: dueNotice, id: n.name})
+	}
+	if n.reclaimAt != none && (old == nil || old.reclaimAt != n.reclaimAt) {
+		s.due.Put(tok, due{at: n.reclaimAt, kind: dueNotice, id: n.name})
+	}
 	s.nodes.Put(tok, n)
-	s.touch(tok, name)
 }
 
-// touch brings the notice of a node in line with its next Firm seat.
+func (n *node) ready() ready { return ready{n.pool, n.standby != "", n.last, n.ord, n.name} }
+
+// removeNode forgets a node.
+func (s *state) removeNode(tok *cow.Token, n node) {
+	if !n.spare {
+		s.ready.Remove(tok, n.ready())
+	}
+	if n.reclaimAt != none {
+		s.due.Remove(tok, due{at: n.reclaimAt, kind: dueNotice, id: n.name})
+	}
+	s.dead.Remove(tok, deadSeat{n.pool, n.name})
+	s.nodes.Remove(tok, n)
+}
+
+func (s *state) setStandby(tok *cow.Token, name, id string) {
+	if n, ok := s.node(name); ok && n.standby != id {
+		was := n
+		n.standby, n.notice = id, ""
+		s.setNode(tok, &was, n)
+		s.touch(tok, name)
+	}
+}
+
+// touch brings what is kept about a node in line with its seats and outages.
 func (s *state) touch(tok *cow.Token, name string) {
 	n, ok := s.node(name)
 	if !ok {
 		return
 	}
-	was, at, notice := n, int64(none), ""
+	was := n
+	n.last = s.lastSeat(name)
+	at, notice := int64(none), ""
 	if n.standby != "" {
-		if next, ok := s.nextSeat(name, s.now); ok {
+		if next, ok := s.reclaimer(name, s.now); ok {
 			if n.notice == next.id {
 				notice = next.id
 			} else {
@@ -256,16 +365,12 @@ func (s *state) touch(tok *cow.Token, name string) {
 		}
 	}
 	n.notice, n.reclaimAt = notice, at
-	if n == was {
-		return
+	s.setNode(tok, &was, n)
+	if s.hasDeadSeat(name) {
+		s.dead.Put(tok, deadSeat{n.pool, name})
+	} else {
+		s.dead.Remove(tok, deadSeat{n.pool, name})
 	}
-	if was.reclaimAt != none {
-		s.due.Remove(tok, due{at: was.reclaimAt, kind: dueNotice, id: name})
-	}
-	if at != none {
-		s.due.Put(tok, due{at: at, kind: dueNotice, id: name})
-	}
-	s.nodes.Put(tok, n)
 }
 
 // nextSeat returns the first Firm seat of a node that begins at or after from.
@@ -274,4 +379,41 @@ func (s *state) nextSeat(name string, from int64) (slot, bool) {
 		return x, x.node == name
 	}
 	return slot{}, false
+}
+
+// reclaimer returns for whom a Standby claim has to leave a node: the first Firm
+// seat, or plan of a confirmed booking that begins soon, from an instant on.
+func (s *state) reclaimer(name string, from int64) (slot, bool) {
+	next, ok := s.nextSeat(name, from)
+	for x := range s.told.From(slot{node: name, from: from}) {
+		if x.node == name && (!ok || x.from < next.from) {
+			return x, true
+		}
+		break
+	}
+	return next, ok
+}
+
+// lastSeat returns the end of a node's last Firm seat.
+func (s *state) lastSeat(name string) int64 {
+	for x := range s.seats.Before(slot{node: name, from: tick.Forever, id: lastID}) {
+		if x.node == name {
+			return x.to
+		}
+		break
+	}
+	return none
+}
+
+// hasDeadSeat reports whether a node has a Firm seat and an outage at one time.
+func (s *state) hasDeadSeat(name string) bool {
+	for x := range s.outs.From(slot{node: name, from: none}) {
+		if x.node != name {
+			break
+		}
+		if _, busy := s.otherSeat(name, x.from, x.to, ""); busy {
+			return true
+		}
+	}
+	return false
 }

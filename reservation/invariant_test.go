@@ -143,7 +143,7 @@ func TestApplyContradictions(t *testing.T) {
 		reservation.Opened{At: now, ID: "b", Pool: "h100", Nodes: []string{"n3"}},
 		reservation.Seated{At: now, ID: "b", Nodes: []string{"n1", "n2", "n3"}},
 		reservation.Seated{At: now, ID: "b", Nodes: []string{"n2", "n3"}},
-		reservation.Unseated{At: now, ID: "b", Node: "n1"},
+		reservation.Unseated{At: now, ID: "b", Nodes: []string{"n1"}},
 		reservation.ReclaimNotice{At: now, ID: "b", Node: "n1"},
 		reservation.Planned{At: now, Pool: "h100", Plans: []reservation.Plan{{ID: "b", Nodes: []string{"n3"}}}},
 		reservation.Planned{At: now, Pool: "h100", Plans: []reservation.Plan{{ID: "pin", Nodes: []string{"n1"}}}},

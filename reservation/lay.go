@@ -20,11 +20,20 @@ import (
 // none of them for the whole envelope. So every floating line that begins
 // before the last such instant has a plan. Plans are kept, not recomputed:
 // a heuristic that succeeds for a set of lines may fail for a part of it.
+//
+// A line that begins within the ReclaimLead is near. It is planned as well, so
+// that the Standby claims on those nodes are told in time; there a plan is only
+// a wish, and whoever begins first may take the node.
+
+// maxLookups bounds the laying anew of one replan: so many looks at one node for
+// one line. Lines that are further away keep their plans.
+const maxLookups = 1 << 18
 
 // A laid is a floating line in a trial.
 type laid struct {
 	id        string
 	from, to  int64
+	created   int64
 	count     int64
 	old, plan []string
 }
@@ -38,79 +47,199 @@ type track struct {
 	busy    []slot
 }
 
-// replan returns the plans of a pool that have to change because some line has
-// less than it needs, or nil.
-func (s *state) replan(pool string) []Plan {
+// lacking returns the floating lines of a pool that need a plan and have less
+// than they need, who is served first before the others.
+func (s *state) lacking(pool string) []float {
 	last := s.lastFixed(pool)
 	if last <= s.now {
 		return nil
 	}
-	needy := false
-	for _, l := range s.waiting(pool, last) {
-		needy = needy || l.missing() > 0
+	var out []float
+	for f := range s.needy.From(float{pool: pool, from: none}) {
+		if f.pool != pool || f.from >= last {
+			break
+		}
+		out = append(out, f)
 	}
-	if !needy {
+	return out
+}
+
+// nearby returns the lines of a pool that are near and have less of a plan than
+// they want, though the count alone decides that they will have their nodes.
+func (s *state) nearby(pool string) []float {
+	var out []float
+	from := max(none, s.lastFixed(pool))
+	for f := range s.needy.From(float{pool: pool, from: from, created: none}) {
+		if f.pool != pool || f.from > addTicks(s.now, s.pool(pool).reclaim) {
+			break
+		}
+		if s.rec(f.id).line(pool).near {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// replan returns the plans of a pool that have to change because some line has
+// less than it needs, or nil. It first keeps the plans there are and gives free
+// nodes to who lacks them. If that is not enough, and the count does not prove
+// that nothing is, it lays a line and those around it anew, and takes the result
+// if no line has less than before.
+func (s *state) replan(pool string) []Plan {
+	lacking := s.lacking(pool)
+	needy := append(lacking, s.nearby(pool)...)
+	if len(needy) == 0 {
 		return nil
 	}
-	var out []Plan
-	for _, l := range s.lay(pool, last) {
-		if !slices.Equal(l.old, l.plan) {
-			out = append(out, Plan{l.id, l.plan})
+	plans := map[string][]string{}
+	units := len(s.pool(pool).Units)
+	// Either way is right. Where few nodes are used again later, the index is
+	// faster; for many lines on many such nodes, one look at all of them.
+	var tracks []track
+	if len(needy) > 4 && len(s.usedAfter(pool, s.now)) > units/8 {
+		tracks = s.tracks(pool, nil, nil)
+	}
+	taken := overlay{}
+	var still []laid
+	for i, f := range needy {
+		r := s.rec(f.id)
+		l := r.line(pool)
+		x := laid{f.id, l.from, l.to, r.created, l.count, l.plan, l.plan}
+		if tracks != nil {
+			fill(tracks, &x)
+		} else if more := s.pick(pool, l.from, l.to, r.id, l.plan, x.missing(), taken); len(more) > 0 {
+			taken.add(more, l.from, l.to)
+			x.plan = append(slices.Clone(l.plan), more...)
+			slices.Sort(x.plan)
 		}
+		if len(x.plan) > len(l.plan) {
+			plans[f.id] = x.plan
+		}
+		if i < len(lacking) && x.missing() > 0 {
+			still = append(still, x)
+		}
+	}
+	budget := maxLookups / max(1, units)
+	for i := range still {
+		s.relay(pool, &still[i], plans, &budget)
+	}
+	out := make([]Plan, 0, len(plans))
+	for id, nodes := range plans {
+		out = append(out, Plan{id, nodes, s.rec(id).line(pool).near})
 	}
 	slices.SortFunc(out, func(a, b Plan) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
-// waiting returns the floating lines of a pool that begin before last, in order.
-func (s *state) waiting(pool string, last int64) []laid {
+// overlay is what a trial has given away so far, by node.
+type overlay map[string][]slot
+
+func (o overlay) add(names []string, from, to int64) {
+	for _, n := range names {
+		o[n] = append(o[n], slot{node: n, from: from, to: to})
+	}
+}
+
+func (o overlay) free(name string, from, to int64) bool {
+	for _, x := range o[name] {
+		if x.from < to && x.to > from {
+			return false
+		}
+	}
+	return true
+}
+
+// relay lays line x and the floating lines around it anew, and puts what is
+// better into plans. The budget is a number of lines.
+func (s *state) relay(pool string, x *laid, plans map[string][]string, budget *int) {
+	p := s.pool(pool)
+	if p.load.Max(max(x.from, s.now), x.to) > p.open {
+		return // the count: somebody has to lack something
+	}
+	group, ok := s.around(pool, x, plans, *budget)
+	if !ok {
+		return
+	}
+	*budget -= len(group)
+	before := make([]int64, len(group))
+	member := make(map[string]bool, len(group))
+	for i := range group {
+		before[i] = group[i].missing()
+		group[i].plan = nil
+		member[group[i].id] = true
+	}
+	fillAll(s.tracks(pool, member, plans), group)
+	for i := range group {
+		if group[i].missing() > before[i] {
+			return
+		}
+	}
+	for i := range group {
+		if g := &group[i]; slices.Equal(g.old, g.plan) {
+			delete(plans, g.id)
+		} else {
+			plans[g.id] = g.plan
+		}
+	}
+}
+
+// around returns x and the floating lines with a need of a plan around it, who
+// is served first before the others: all there are, or else, if they are more
+// than max, those that meet x in time. It returns false if there are too many.
+func (s *state) around(pool string, x *laid, plans map[string][]string, limit int) ([]laid, bool) {
+	last := s.lastFixed(pool)
 	var out []laid
+	add := func(f float) {
+		r := s.rec(f.id)
+		l := r.line(pool)
+		g := laid{f.id, l.from, l.to, r.created, l.count, l.plan, l.plan}
+		if plan, ok := plans[f.id]; ok {
+			g.plan = plan
+		}
+		out = append(out, g)
+	}
 	for f := range s.floats.From(float{pool: pool, from: none}) {
 		if f.pool != pool || f.from >= last {
+			return out, len(out) > 0
+		}
+		if len(out) >= limit {
 			break
 		}
-		l := s.rec(f.id).line(pool)
-		out = append(out, laid{f.id, l.from, l.to, l.count, l.plan, l.plan})
+		add(f)
 	}
-	return out
+	out = out[:0]
+	for y := range s.touching(pool, x.from, x.to) {
+		if r := s.rec(y.id); y.from < last && r.floating(r.line(pool)) {
+			if len(out) >= limit {
+				return nil, false
+			}
+			add(float{pool, y.from, r.created, y.id})
+		}
+	}
+	slices.SortFunc(out, func(a, b laid) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.created, b.created), strings.Compare(a.id, b.id))
+	})
+	return out, true
 }
 
-// lay finds plans for the floating lines that begin before last. It first keeps
-// the plans there are and fills up the others; if that leaves a line short, it
-// lays everything anew and takes what leaves less missing. It costs
-// O(u log u) per line for u nodes, and u look-ups to begin with.
-func (s *state) lay(pool string, last int64) []laid {
-	keep := s.waiting(pool, last)
-	if fillAll(s.tracks(pool), keep) == 0 {
-		return keep
-	}
-	anew := s.waiting(pool, last)
-	for i := range anew {
-		anew[i].plan = nil
-	}
-	if fillAll(s.tracks(pool), anew) < totalMissing(keep) {
-		return anew
-	}
-	return keep
-}
-
-func totalMissing(lines []laid) (n int64) {
-	for i := range lines {
-		n += lines[i].missing()
-	}
-	return n
-}
-
-// tracks returns the open nodes of a pool with their seats and outages from now on.
-func (s *state) tracks(pool string) []track {
+// tracks returns the open nodes of a pool with all that is in the way of the
+// members from now on: seats, outages, and the plans of all others.
+func (s *state) tracks(pool string, member map[string]bool, plans map[string][]string) []track {
 	p := s.pool(pool)
+	changed := overlay{}
+	for id, nodes := range plans {
+		if !member[id] {
+			l := s.rec(id).line(pool)
+			changed.add(nodes, l.from, l.to)
+		}
+	}
 	out := make([]track, 0, len(p.Units))
 	for _, u := range p.Units {
 		if u.Spare {
 			continue
 		}
 		n, _ := s.node(u.Name)
-		t := track{name: u.Name, standby: n.standby != ""}
+		t := track{name: u.Name, standby: n.standby != "", busy: changed[u.Name]}
 		for x := range s.seats.Before(slot{node: u.Name, from: s.now, id: lastID}) {
 			if x.node == u.Name && x.to > s.now {
 				t.busy = append(t.busy, x)
@@ -122,6 +251,14 @@ func (s *state) tracks(pool string) []track {
 				break
 			}
 			t.busy = append(t.busy, x)
+		}
+		for x := range s.plans.From(slot{node: u.Name, from: none}) {
+			if x.node != u.Name {
+				break
+			}
+			if _, changed := plans[x.id]; !member[x.id] && !changed {
+				t.busy = append(t.busy, x)
+			}
 		}
 		for _, x := range s.outUnion(u.Name) {
 			if x.to > s.now {
@@ -148,26 +285,11 @@ func union(list []slot) []slot {
 	return out
 }
 
-// fillAll puts the plans of the lines on the tracks, fills up what is missing
-// in order of begin, and returns how many nodes are still missing.
-func fillAll(tracks []track, lines []laid) int64 {
-	index := make(map[string]int, len(tracks))
-	for i := range tracks {
-		index[tracks[i].name] = i
-	}
+// fillAll gives each line in turn what it needs, as far as the tracks have it.
+func fillAll(tracks []track, lines []laid) {
 	for i := range lines {
-		for _, name := range lines[i].plan {
-			t := &tracks[index[name]]
-			k, _, _ := t.gap(lines[i].from, lines[i].to)
-			t.busy = slices.Insert(t.busy, k, slot{from: lines[i].from, to: lines[i].to})
-		}
+		fill(tracks, &lines[i])
 	}
-	for i := range lines {
-		if lines[i].missing() > 0 {
-			fill(tracks, &lines[i])
-		}
-	}
-	return totalMissing(lines)
 }
 
 // gap returns where [from, to) would go in t, whether it is free there, and
@@ -183,32 +305,45 @@ func (t *track) gap(from, to int64) (at int, free bool, next int64) {
 
 // fill gives l the free nodes whose next use is soonest, so that long gaps stay
 // whole; among equals those without a Standby claim, then the first of the pool.
+// It costs one look at each track, and keeps only the best.
 func fill(tracks []track, l *laid) {
 	type candidate struct {
 		next    int64
-		standby bool
+		standby int
 		i, at   int
 	}
-	var list []candidate
+	compare := func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.next, b.next), cmp.Compare(a.standby, b.standby), cmp.Compare(a.i, b.i))
+	}
+	need := int(min(l.missing(), int64(len(tracks))))
+	if need <= 0 {
+		return
+	}
+	var best []candidate // sorted once it is full
 	for i := range tracks {
-		if at, free, next := tracks[i].gap(l.from, l.to); free {
-			list = append(list, candidate{next, tracks[i].standby, i, at})
+		at, free, next := tracks[i].gap(l.from, l.to)
+		if !free {
+			continue
+		}
+		x := candidate{next: next, i: i, at: at}
+		if tracks[i].standby {
+			x.standby = 1
+		}
+		if len(best) < need {
+			if best = append(best, x); len(best) == need {
+				slices.SortFunc(best, compare)
+			}
+		} else if compare(x, best[need-1]) < 0 {
+			k, _ := slices.BinarySearchFunc(best, x, compare)
+			copy(best[k+1:], best[k:need-1])
+			best[k] = x
 		}
 	}
-	slices.SortFunc(list, func(a, b candidate) int {
-		if c := cmp.Compare(a.next, b.next); c != 0 {
-			return c
-		}
-		if a.standby != b.standby {
-			if b.standby {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.i, b.i)
-	})
+	if len(best) < need {
+		slices.SortFunc(best, compare)
+	}
 	plan := slices.Clone(l.plan)
-	for _, x := range list[:min(int64(len(list)), l.missing())] {
+	for _, x := range best {
 		t := &tracks[x.i]
 		t.busy = slices.Insert(t.busy, x.at, slot{from: l.from, to: l.to})
 		plan = append(plan, t.name)

@@ -4,6 +4,7 @@ package reservation
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
 )
@@ -51,13 +52,14 @@ func (o Offer) String() string {
 	return o.Window.String()
 }
 
-// Offers returns what could be had instead of q, or nothing if q itself fits or
+// Offers returns what could be had at an instant instead of q, or nothing if q itself fits or
 // is not valid: the nearest later and the nearest earlier window, the longest
 // window with the same start, and the most nodes in the same window, each if
 // there is one. Every offer has passed the very check that Book makes. A
 // Standby request has no offers. It costs a few fits; the earlier window costs
 // O(m) for the m changes between it and q.
-func (c *Calendar) Offers(q Request) []Offer {
+func (c *Calendar) Offers(at time.Time, q Request) []Offer {
+	c = c.asOf(at)
 	q, err := q.normal()
 	if err != nil || c.fits(c.core.S.now, q) {
 		return nil

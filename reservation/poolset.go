@@ -14,11 +14,13 @@ import (
 // SetPool creates a pool or changes its units and its policy as of now. Units
 // that are no longer named are gone: outages forget them, Standby claims and
 // begun or pinned bookings lose those seats, and a floating booking that was
-// seated there floats again. That is never refused; see [Calendar.Degraded].
-// Bookings keep the envelope they have. The same pool again changes nothing.
-// It costs O(u log u) for u units.
+// seated there floats again; see [Calendar.Degraded]. A unit that comes back goes
+// to the booking that named it, unless somebody else has it. A unit in cleanup
+// cannot go before its cleanup ends. Bookings keep the envelope they have. The
+// same pool again changes nothing. It costs O(u log u) for u units.
 //
-// Possible errors, all at once: [ErrInvalid]; [ErrExists] for a node of another pool.
+// Possible errors, all at once: [ErrInvalid]; [ErrExists] for a node of another
+// pool; [ErrState] for a unit in cleanup.
 func (c *Calendar) SetPool(at time.Time, p Pool) error {
 	return c.command(at, func(now int64) error {
 		s := &c.core.S

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/berth-gpu/berth/internal/step"
+	"github.com/berth-gpu/berth/internal/tick"
 )
 
 // A Step is a range in which a pool's numbers stay the same.
@@ -13,7 +16,7 @@ import (
 // A Step is immutable and safe for concurrent use.
 type Step struct {
 	Window   Window `json:"window"`
-	Capacity int64  `json:"capacity"` // nodes that are neither spare nor in outage
+	Capacity int64  `json:"capacity"` // open nodes and spares in use that are not in outage
 	Firm     int64  `json:"firm"`     // nodes in Firm envelopes
 	Free     int64  `json:"free"`     // Capacity − Firm; negative is a shortfall
 }
@@ -43,22 +46,44 @@ func (c *Calendar) Profile(pool string, w Window) iter.Seq[Step] {
 		if from >= to {
 			return
 		}
-		lost := slices.Collect(p.lost.Steps(from, to))
+		capacity := p.capacity(from, to)
 		for x := range p.load.Steps(from, to) {
-			for len(lost) > 0 && x.From < x.To {
-				o := lost[0]
+			for len(capacity) > 0 && x.From < x.To {
+				o := capacity[0]
 				end := min(x.To, o.To)
-				capacity, free := p.open-o.Level, p.open-x.Level
-				if !yield(Step{windowOf(x.From, end), capacity, capacity - free, free}) {
+				free := p.open - x.Level
+				if !yield(Step{windowOf(x.From, end), o.Level, o.Level - free, free}) {
 					return
 				}
 				x.From = end
 				if o.To <= end {
-					lost = lost[1:]
+					capacity = capacity[1:]
 				}
 			}
 		}
 	}
+}
+
+// capacity returns the steps of open − lost + extra in [from, to).
+func (p *pool) capacity(from, to int64) []step.Step {
+	var out []step.Step
+	extra := slices.Collect(p.extra.Steps(from, to))
+	for x := range p.lost.Steps(from, to) {
+		for len(extra) > 0 && x.From < x.To {
+			end := min(x.To, extra[0].To)
+			level := p.open - x.Level + extra[0].Level
+			if k := len(out) - 1; k >= 0 && out[k].Level == level {
+				out[k].To = end
+			} else {
+				out = append(out, step.Step{From: x.From, To: end, Level: level})
+			}
+			x.From = end
+			if extra[0].To <= end {
+				extra = extra[1:]
+			}
+		}
+	}
+	return out
 }
 
 // ahead converts a window that must not begin before the present.
@@ -117,7 +142,14 @@ func (c *Calendar) Bins(pool string, w Window, n int) ([]Bin, error) {
 		if a >= b {
 			continue
 		}
-		out = append(out, Bin{windowOf(a, b), p.open - p.load.Max(a, b), p.open - p.load.Min(a, b), p.open - p.lost.Max(a, b)})
+		capacity := p.open - p.lost.Max(a, b)
+		if p.extra.Len() > 0 {
+			capacity = tick.Forever
+			for _, x := range p.capacity(a, b) {
+				capacity = min(capacity, x.Level)
+			}
+		}
+		out = append(out, Bin{windowOf(a, b), p.open - p.load.Max(a, b), p.open - p.load.Min(a, b), capacity})
 	}
 	return out, nil
 }

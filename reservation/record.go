@@ -124,6 +124,9 @@ func recordOf(e Booked) (*record, error) {
 		if l.cleanup, err = tick.Seconds(x.Cleanup); err != nil {
 			return nil, err
 		}
+		if l.lead, err = tick.Seconds(x.Lead); err != nil {
+			return nil, err
+		}
 		r.lines[i] = l
 	}
 	return r, r.checkShape()
@@ -143,10 +146,13 @@ func (r *record) checkShape() error {
 	for i := range r.lines {
 		l := &r.lines[i]
 		if r.class == Standby {
-			if l.from != r.start || l.to != r.end || l.cleanup != 0 || l.open {
+			if l.from != r.start || l.to != r.end || l.cleanup != 0 || l.lead != 0 || l.open || l.near {
 				return bad("a Standby line has no envelope")
 			}
 			continue
+		}
+		if l.to > lastTick || l.lead > lastTick {
+			return bad("a line in pool %q ends after the year 9999", l.pool)
 		}
 		if l.cleanup < 0 || l.cleanup > l.to-l.from || l.from > r.start || r.phase != Ended && l.to-l.cleanup < r.end {
 			return bad("the envelope in pool %q does not hold its window", l.pool)

@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 		return func() error {
 			q := reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: time.Hour}
 			change(&q)
-			_, err := c.EarliestFit(q)
+			_, err := c.EarliestFit(c.Present(), q)
 			return err
 		}
 	}

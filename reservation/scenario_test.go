@@ -130,7 +130,7 @@ func TestScenario8ShortfallIsNotClamped(t *testing.T) {
 func TestScenario9MoreCapacity(t *testing.T) {
 	c := newCalendar(t, at("00:00"), h100(10))
 	require.NoError(t, c.SetPool(at("00:00"), h100(20)))
-	o, err := c.EarliestFit(reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 15}}, Length: time.Hour})
+	o, err := c.EarliestFit(c.Present(), reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 15}}, Length: time.Hour})
 	require.NoError(t, err)
 	require.Equal(t, span("00:00", "01:00"), o.Window)
 }
@@ -147,7 +147,7 @@ func TestScenario11Gaps(t *testing.T) {
 		if x.latest > 0 {
 			q.Latest = sec(x.latest)
 		}
-		o, err := c.EarliestFit(q)
+		o, err := c.EarliestFit(c.Present(), q)
 		if x.want < 0 {
 			require.ErrorIs(t, err, reservation.ErrConflict)
 			continue
@@ -170,7 +170,7 @@ func TestScenario13CountIsNotEnough(t *testing.T) {
 	x := conflict(t, book(c, "ask", "05:00", "15:00", 1))
 	require.Equal(t, reservation.ReasonUnplaced, x.Reason)
 	require.Equal(t, int64(1), x.Free)
-	o, err := c.EarliestFit(reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: 10 * time.Hour, Earliest: at("05:00")})
+	o, err := c.EarliestFit(c.Present(), reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: 10 * time.Hour, Earliest: at("05:00")})
 	require.NoError(t, err)
 	require.Equal(t, at("10:00"), o.Window.Start)
 	require.NoError(t, book(c, "ask", "10:00", "20:00", 1))
@@ -288,7 +288,7 @@ func TestScenario26Cleanup(t *testing.T) {
 	p.Policy = reservation.Policy{Prep: 30 * time.Minute, ReclaimLead: time.Hour, Cleanup: 30 * time.Minute}
 	c = newCalendar(t, at("00:00"), p)
 	require.NoError(t, book(c, "A", "16:00", "16:45", 8))
-	o, err := c.EarliestFit(reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: 30 * time.Minute, Earliest: at("15:30")})
+	o, err := c.EarliestFit(c.Present(), reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: 30 * time.Minute, Earliest: at("15:30")})
 	require.NoError(t, err)
 	require.Equal(t, at("17:45"), o.Window.Start)
 }
@@ -316,7 +316,7 @@ func TestScenario33OrderAfterAJump(t *testing.T) {
 	require.NoError(t, err)
 	c.TakeEvents()
 	c.Advance(at("13:00"))
-	require.Equal(t, []string{"expired", "ended", "opened", "started"}, kinds(c))
+	require.Equal(t, []string{"expired", "planned", "ended", "opened", "started"}, kinds(c))
 	c.Advance(at("13:00"))
 	require.Empty(t, c.Events())
 }
@@ -328,7 +328,7 @@ func TestScenario37BadNumbers(t *testing.T) {
 	require.ErrorIs(t, book(c, "back", "11:00", "10:00", 1), reservation.ErrEmptyWindow)
 	_, err := c.Book(at("00:00"), request("far", "o", reservation.Window{Start: at("10:00"), End: time.Unix(math.MaxInt64, 0)}, 1))
 	require.ErrorIs(t, err, reservation.ErrInvalid)
-	_, err = c.EarliestFit(reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: math.MaxInt64 / time.Second * time.Second})
+	_, err = c.EarliestFit(c.Present(), reservation.Query{Lines: []reservation.Line{{Pool: "h100", Count: 1}}, Length: math.MaxInt64 / time.Second * time.Second})
 	require.NoError(t, err, "292 years are long, and fit")
 	_, err = c.Book(at("00:00"), request("2040", "o", reservation.Window{Start: at("10:00"), End: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)}, 1))
 	require.NoError(t, err)
@@ -362,7 +362,7 @@ func TestScenario39Reclaim(t *testing.T) {
 	require.NoError(t, book(late, "R", "10:00", "12:00", 1))
 	late.TakeEvents()
 	late.Advance(at("10:00"))
-	require.Equal(t, []string{"unseated", "opened", "started"}, kinds(late))
+	require.Equal(t, []string{"planned", "reclaim-notice", "unseated", "opened", "started"}, kinds(late), "the claim is told, though nobody has seated R")
 	require.Empty(t, slices.Collect(late.Degraded()))
 }
 

@@ -18,7 +18,8 @@ import (
 // A Firm booking gets exactly as many nodes as it asked for, each free for its
 // whole envelope. Before its envelope begins a floating booking may be seated
 // again elsewhere. Once it has begun, and always if it is pinned, only seats
-// that are missing or in outage may be replaced; healthy ones stay.
+// that are missing or in outage may be replaced; healthy ones stay. In their
+// place, and only there, nodes may be spares.
 //
 // A Standby claim that has begun may get any set, also none, of nodes that no
 // other Standby claim has and no Firm envelope holds or will hold within the
@@ -60,11 +61,9 @@ func (c *Calendar) Seat(at time.Time, id string, nodes []string) (Booking, error
 		return c.core.Try(func() error {
 			// An envelope that has begun leaves a Standby claim no time.
 			for i, l := range r.lines {
-				for _, name := range byPool[i] {
-					if nd, _ := s.node(name); l.open && nd.standby != "" {
-						if err := c.decide(Unseated{e.At, nd.standby, name, id}); err != nil {
-							return err
-						}
+				if l.open {
+					if err := c.clear(e.At, id, byPool[i]); err != nil {
+						return err
 					}
 				}
 			}
@@ -76,6 +75,7 @@ func (c *Calendar) Seat(at time.Time, id string, nodes []string) (Booking, error
 // seatLine checks the nodes proposed for one line of a Firm booking.
 func (s *state) seatLine(now int64, r *record, l *line, nodes []string) error {
 	from := max(now, l.from)
+	var spares []string
 	if l.open || len(l.pinned) > 0 {
 		for _, n := range l.seats {
 			if !inSorted(nodes, n) && !s.outIn(n, from, l.to) {
@@ -83,13 +83,25 @@ func (s *state) seatLine(now int64, r *record, l *line, nodes []string) error {
 			}
 		}
 	}
-	var fresh []string
-	for _, n := range nodes {
-		if !inSorted(l.seats, n) {
-			fresh = append(fresh, n)
+	// Spares are for what a booking lacks.
+	lacks := l.count - int64(len(l.seats))
+	for _, n := range l.seats {
+		if s.outIn(n, from, l.to) {
+			lacks++
 		}
 	}
-	if e := s.seatConflict(r, l, fresh, from, l.to); e != nil {
+	var fresh []string
+	for _, n := range nodes {
+		if inSorted(l.seats, n) {
+			continue
+		}
+		fresh = append(fresh, n)
+		if nd, _ := s.node(n); nd.spare && lacks > 0 && !r.floating(l) {
+			lacks--
+			spares = append(spares, n)
+		}
+	}
+	if e := s.seatConflict(r, l, fresh, from, l.to, spares); e != nil {
 		return e
 	}
 	return nil
@@ -128,6 +140,9 @@ func (s *state) notForStandby(r *record, l *line, name string, now int64) error 
 	n, _ := s.node(name)
 	to := addTicks(now, s.pool(l.pool).reclaim) + 1
 	id, busy := s.otherSeat(name, now, to, r.id)
+	if !busy {
+		id, busy = overlap(&s.plans, name, now, to)
+	}
 	if !busy && !n.spare && n.standby == "" {
 		return nil
 	}

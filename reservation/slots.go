@@ -51,22 +51,59 @@ func (s *state) outUnion(name string) []slot {
 	return out
 }
 
-// addLost adds n nodes to what outages take, in the ranges of one node.
-func (s *state) addLost(tok *cow.Token, name string, n int64) {
+// spareUse returns the ranges in which a booking has a spare that is not in outage.
+func (s *state) spareUse(name string) []slot {
+	var out []slot
+	outs := s.outUnion(name)
+	for x := range s.seats.From(slot{node: name, from: none}) {
+		if x.node != name {
+			break
+		}
+		from := x.from
+		for _, o := range outs {
+			if o.to <= from || o.from >= x.to {
+				continue
+			}
+			if o.from > from {
+				out = append(out, slot{node: name, from: from, to: o.from})
+			}
+			from = min(o.to, x.to)
+		}
+		if from < x.to {
+			out = append(out, slot{node: name, from: from, to: x.to})
+		}
+	}
+	return out
+}
+
+// addUnit adds n times what one node does to the levels of its pool: an open
+// node is lost in its outages, a spare is one node more while a booking has it.
+// It is taken off before a seat or an outage of the node changes, and put back
+// afterwards.
+func (s *state) addUnit(tok *cow.Token, name string, n int64) {
 	nd, ok := s.node(name)
-	if !ok || nd.spare {
+	if !ok {
 		return
 	}
-	ranges := s.outUnion(name)
-	if len(ranges) == 0 {
+	if nd.spare {
+		if ranges := s.spareUse(name); len(ranges) > 0 {
+			p := *s.pool(nd.pool)
+			for _, x := range ranges {
+				p.load.Add(tok, x.from, x.to, -n)
+				p.extra.Add(tok, x.from, x.to, n)
+			}
+			s.pools.Put(tok, &p)
+		}
 		return
 	}
-	p := *s.pool(nd.pool)
-	for _, x := range ranges {
-		p.load.Add(tok, x.from, x.to, n)
-		p.lost.Add(tok, x.from, x.to, n)
+	if ranges := s.outUnion(name); len(ranges) > 0 {
+		p := *s.pool(nd.pool)
+		for _, x := range ranges {
+			p.load.Add(tok, x.from, x.to, n)
+			p.lost.Add(tok, x.from, x.to, n)
+		}
+		s.pools.Put(tok, &p)
 	}
-	s.pools.Put(tok, &p)
 }
 
 // swapOutage replaces outage old by now, either of which may be nil.
@@ -77,6 +114,11 @@ func (s *state) swapOutage(tok *cow.Token, old, now *outage) {
 	}
 	if now != nil {
 		names = append(names, now.nodes...)
+		taken := make([]slot, len(now.nodes))
+		for i, name := range now.nodes {
+			taken[i] = slot{node: name, from: now.from, to: now.to}
+		}
+		s.evict(tok, taken)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -85,17 +127,17 @@ func (s *state) swapOutage(tok *cow.Token, old, now *outage) {
 		if !ok {
 			continue // gone from the pools; its slots went with it
 		}
-		s.addLost(tok, name, -1)
+		s.addUnit(tok, name, -1)
 		if old.has(name) {
 			s.outs.Remove(tok, slot{name, old.from, old.to, old.id})
 			s.fixed.Remove(tok, fix{nd.pool, old.from, name, outageRef + old.id})
 		}
 		if now.has(name) {
-			s.evict(tok, name, now.from, now.to)
 			s.outs.Put(tok, slot{name, now.from, now.to, now.id})
 			s.fixed.Put(tok, fix{nd.pool, now.from, name, outageRef + now.id})
 		}
-		s.addLost(tok, name, +1)
+		s.addUnit(tok, name, +1)
+		s.touch(tok, name)
 	}
 	if old != nil {
 		if old.to != tick.Forever {
@@ -137,7 +179,7 @@ func (s *state) lastFixed(pool string) int64 {
 // particular order.
 func (s *state) touching(pool string, from, to int64) iter.Seq[span] {
 	return func(yield func(span) bool) {
-		for class := uint8(0); class < 64; class++ {
+		for class := uint8(0); class <= 64; class++ {
 			first, some := span{}, false
 			for x := range s.spans.From(span{pool: pool, class: class, from: none}) {
 				first, some = x, true

@@ -32,7 +32,7 @@ func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.now)
 	list(c, &v.pools, 13, c.pool)
 	list(c, &v.outages, 7, c.outage)
-	list(c, &v.recs, 14, c.record)
+	list(c, &v.recs, 16, c.record)
 	list(c, &v.notices, 2, func(n *notice) {
 		c.str(&n.node)
 		c.str(&n.by)
@@ -61,7 +61,7 @@ func (c *coder) record(p **record) {
 		c.instant(&v.ended)
 	}
 	c.uint(&v.version)
-	list(c, &v.lines, 9, c.line)
+	list(c, &v.lines, 11, c.line)
 }
 
 func (c *coder) line(v *line) {
@@ -71,6 +71,8 @@ func (c *coder) line(v *line) {
 	c.instant(&v.from)
 	c.until(&v.to)
 	c.seconds(&v.cleanup)
+	c.seconds(&v.lead)
+	c.bool(&v.near)
 	c.bool(&v.open)
 	c.names(&v.seats)
 	list(c, &v.late, 2, func(x *late) {
@@ -189,17 +191,13 @@ func restore(b []byte) (*Calendar, error) {
 	}
 	for i, x := range v.notices {
 		n, ok := s.node(x.node)
-		next, some := s.nextSeat(x.node, s.now)
+		next, some := s.reclaimer(x.node, s.now)
 		if !ok || n.standby == "" || !some || next.id != x.by || i > 0 && v.notices[i-1].node >= x.node {
 			return nil, fmt.Errorf("notice for node %q and booking %q", x.node, x.by)
 		}
-		n.notice = x.by
-		s.nodes.Put(tok, n)
-		if n.reclaimAt != none {
-			s.due.Remove(tok, due{at: n.reclaimAt, kind: dueNotice, id: n.name})
-			n.reclaimAt = none
-			s.nodes.Put(tok, n)
-		}
+		was := n
+		n.notice, n.reclaimAt = x.by, none
+		s.setNode(tok, &was, n)
 	}
 	return c, nil
 }
@@ -269,6 +267,9 @@ func (s *state) checkLine(r *record, l *line) error {
 	if int64(len(l.seats)) > l.count && (r.class == Firm || l.count > 0) {
 		return fmt.Errorf("%d seats for %d nodes", len(l.seats), l.count)
 	}
+	if l.near && (!r.floating(l) || l.from-l.lead > s.now) {
+		return fmt.Errorf("near is true")
+	}
 	if len(l.late) > 0 && !l.open {
 		return fmt.Errorf("late seats before the envelope")
 	}
@@ -320,7 +321,7 @@ func (r *record) opened(name string) bool {
 }
 
 func (s *state) checkPlan(r *record, l *line) error {
-	if !r.floating(l) || int64(len(l.plan)) > l.count || l.from >= s.lastFixed(l.pool) {
+	if !r.floating(l) || int64(len(l.plan)) > l.count || l.from >= s.lastFixed(l.pool) && !l.near {
 		return fmt.Errorf("booking %q has a plan in pool %q without need", r.id, l.pool)
 	}
 	if err := s.nodesOf(l.pool, l.plan); err != nil {

@@ -32,22 +32,27 @@ type state struct {
 	due     cow.Sorted[due]      // what changes by itself
 	spans   cow.Sorted[span]     // which lines touch a range
 	floats  cow.Sorted[float]    // Firm lines that wait for their seats
-	planned cow.Sorted[float]    // those of them with a plan
+	planned cow.Sorted[float]    // those of them with a plan that are not near
+	needy   cow.Sorted[float]    // those of them whose plan has too few nodes, or that have none
 	short   cow.Sorted[float]    // Firm lines with seats, but too few
 	seats   cow.Sorted[slot]     // Firm seats by node and time; one node's never overlap
 	plans   cow.Sorted[slot]     // planned seats by node and time; likewise
+	told    cow.Sorted[slot]     // those of them that are near and confirmed
 	outs    cow.Sorted[slot]     // outages by node and time; may overlap
 	fixed   cow.Sorted[fix]      // begins of seats and outages by pool
+	ready   cow.Sorted[ready]    // open nodes by the end of their last Firm seat
+	dead    cow.Sorted[deadSeat] // nodes with a seat and an outage at one time
 }
 
 // pool is a Pool, its terms and its levels over time.
 type pool struct {
 	Pool
 	terms
-	open int64     // units that are not spare
-	load step.Tree // nodes of Firm envelopes plus open nodes in outage: free = open − load
-	lost step.Tree // open nodes in outage: capacity = open − lost
-	sum  int64     // nodes of all lines in load, to bound its levels
+	open  int64     // units that are not spare
+	load  step.Tree // nodes of Firm envelopes + lost − extra: free = open − load
+	lost  step.Tree // open nodes in outage
+	extra step.Tree // spares in use by a booking and not in outage: capacity = open − lost + extra
+	sum   int64     // nodes of all lines in load, to bound its levels
 }
 
 // node is one unit and what the calendar keeps about it.
@@ -58,6 +63,7 @@ type node struct {
 	standby    string // the Standby claim that has it
 	notice     string // the Firm booking for which that claim was told to leave
 	reclaimAt  int64  // instant of the queued notice; none if there is none
+	last       int64  // end of its last Firm seat; none if it has none
 }
 
 // record is one booking.
@@ -82,6 +88,8 @@ type line struct {
 	pinned   []string // sorted
 	from, to int64    // the envelope
 	cleanup  int64
+	lead     int64    // near from − lead on
+	near     bool     // a floating line that begins within its lead; its plan is told to Standby claims
 	open     bool     // the envelope has begun
 	seats    []string // sorted
 	late     []late   // of seats that came after the envelope began, by node
@@ -141,9 +149,22 @@ func (r *record) occupies(l *line) bool {
 	return r.class == Firm && r.phase <= Ended && l.from < l.to
 }
 
+// uses returns how many nodes line l keeps from others in its envelope. In the
+// cleanup it is those that it had.
+func (r *record) uses(l *line) int64 {
+	switch {
+	case !r.occupies(l):
+		return 0
+	case r.phase == Ended:
+		return int64(len(l.seats))
+	default:
+		return l.count
+	}
+}
+
 // isShort reports whether line l has seats, or should have, but too few.
 func (r *record) isShort(l *line) bool {
-	return r.class == Firm && r.phase.Live() && (l.open || len(l.pinned) > 0 || len(l.seats) > 0) && int64(len(l.seats)) < l.count
+	return r.class == Firm && r.phase.Live() && !r.floating(l) && int64(len(l.seats)) < l.count
 }
 
 // graceEnd returns the instant by which work must be gone.
@@ -219,16 +240,19 @@ const (
 	dueExpiry = iota
 	dueEnd    // of the window, or of the grace
 	dueOutage // the end of one
+	dueNear   // the lead of a floating line begins
 	dueNotice // id is a node
 	dueOpen   // the envelope of a line begins
 	dueStart
 )
 
+// due is what changes by itself next: of a booking, an outage or a node.
 type due struct {
-	at   int64
-	kind uint8
-	id   string
-	line int
+	at      int64
+	kind    uint8
+	line    uint8 // of dueNear and dueOpen
+	created int64 // of the booking; who came first is served first
+	id      string
 }
 
 // span is one line in the overlap index. Spans are grouped by the bit length
@@ -240,11 +264,24 @@ type span struct {
 	id       string
 }
 
+// float is a floating line. Who begins first is served first, then who was
+// made first.
 type float struct {
-	pool string
-	from int64
-	id   string
+	pool          string
+	from, created int64
+	id            string
 }
+
+// ready is when a node is free for good, as far as its seats say.
+type ready struct {
+	pool    string
+	standby bool
+	last    int64
+	ord     int // counted down: among equals the first of the pool comes last
+	node    string
+}
+
+type deadSeat struct{ pool, node string }
 
 // slot is a node's range that id takes.
 type slot struct {
@@ -272,11 +309,15 @@ func newState() state {
 		spans:   cow.NewSorted(span.less),
 		floats:  cow.NewSorted(float.less),
 		planned: cow.NewSorted(float.less),
+		needy:   cow.NewSorted(float.less),
 		short:   cow.NewSorted(float.less),
 		seats:   cow.NewSorted(slot.less),
 		plans:   cow.NewSorted(slot.less),
+		told:    cow.NewSorted(slot.less),
 		outs:    cow.NewSorted(slot.less),
 		fixed:   cow.NewSorted(fix.less),
+		ready:   cow.NewSorted(ready.less),
+		dead:    cow.NewSorted(deadSeat.less),
 	}
 }
 
@@ -286,6 +327,9 @@ func (a due) less(b due) bool {
 	}
 	if a.kind != b.kind {
 		return a.kind < b.kind
+	}
+	if a.created != b.created {
+		return a.created < b.created
 	}
 	if a.id != b.id {
 		return a.id < b.id
@@ -313,7 +357,37 @@ func (a float) less(b float) bool {
 	if a.from != b.from {
 		return a.from < b.from
 	}
+	if a.created != b.created {
+		return a.created < b.created
+	}
 	return a.id < b.id
+}
+
+func (a ready) less(b ready) bool {
+	if c := strings.Compare(a.pool, b.pool); c != 0 {
+		return c < 0
+	}
+	if a.standby != b.standby {
+		return b.standby
+	}
+	if a.last != b.last {
+		return a.last < b.last
+	}
+	if a.ord != b.ord {
+		return a.ord > b.ord
+	}
+	return a.node < b.node
+}
+
+func (a deadSeat) less(b deadSeat) bool {
+	if c := strings.Compare(a.pool, b.pool); c != 0 {
+		return c < 0
+	}
+	return a.node < b.node
+}
+
+func (a slot) compare(b slot) int {
+	return cmp.Or(strings.Compare(a.node, b.node), cmp.Compare(a.from, b.from), strings.Compare(a.id, b.id))
 }
 
 func (a slot) less(b slot) bool {

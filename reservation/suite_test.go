@@ -150,9 +150,9 @@ func randomQuestions(r *rand.Rand, c *reservation.Calendar) string {
 		fmt.Fprintln(&b, nodes, err)
 		fmt.Fprintln(&b, slices.Collect(c.Bookings(pool, w)))
 		lines := []reservation.Line{{Pool: pool, Count: count}}
-		offer, err := c.EarliestFit(reservation.Query{Lines: lines, Length: w.Length(), Earliest: from, Align: time.Minute})
+		offer, err := c.EarliestFit(c.Present(), reservation.Query{Lines: lines, Length: w.Length(), Earliest: from, Align: time.Minute})
 		fmt.Fprintln(&b, offer, err)
-		fmt.Fprintln(&b, c.Offers(reservation.Request{ID: "ask", Owner: "me", Window: w, Lines: lines}))
+		fmt.Fprintln(&b, c.Offers(c.Present(), reservation.Request{ID: "ask", Owner: "me", Window: w, Lines: lines}))
 	}
 	fmt.Fprintln(&b, slices.Collect(c.Degraded()), slices.Collect(c.Binding(from)), slices.Collect(c.Outages()))
 	fmt.Fprintln(&b, slices.Collect(c.Bookings("", reservation.Window{})))

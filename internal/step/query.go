@@ -5,7 +5,6 @@ package step
 import (
 	"iter"
 	"math"
-	"sort"
 )
 
 // A Step is a range [From, To) on which the level is constant.
@@ -14,153 +13,67 @@ type Step struct{ From, To, Level int64 }
 // At returns the level at t.
 func (tr *Tree) At(t int64) int64 {
 	var level int64
-	nd := tr.root
-	for nd != nil {
-		if nd.leaf() {
-			for i := 0; i < len(nd.t) && nd.t[i] <= t; i++ {
-				level += nd.d[i]
-			}
-			break
-		}
-		k := sort.Search(len(nd.t), func(i int) bool { return nd.t[i] > t }) - 1
+	for nd := tr.root; nd != nil; {
+		k := nd.upto(t) - 1
 		if k < 0 {
 			break
 		}
-		for _, a := range nd.agg[:k] {
-			level += a.sum
+		level += nd.level[k]
+		if nd.leaf() {
+			break
 		}
-		nd = nd.kids[k]
+		nd = nd.in.kids[k]
 	}
 	return level
 }
 
 // Max returns the greatest level on [from, to), which must not be empty.
 func (tr *Tree) Max(from, to int64) int64 {
-	level := tr.At(from)
-	return level + max(0, between(tr.root, from, to).max)
+	if tr.root == nil {
+		return 0
+	}
+	hi, _ := tr.root.within(from, to)
+	return hi
 }
 
 // Min returns the least level on [from, to), which must not be empty.
 func (tr *Tree) Min(from, to int64) int64 {
-	level := tr.At(from)
-	return level + min(0, between(tr.root, from, to).min)
+	if tr.root == nil {
+		return 0
+	}
+	_, lo := tr.root.within(from, to)
+	return lo
 }
 
-// between summarises the changes at instants t with from < t < to.
-func between(nd *node, from, to int64) agg {
-	if nd == nil {
-		return nothing
-	}
-	s, some := nothing, false
-	add := func(a agg) {
-		if some {
-			s = s.then(a)
-		} else {
-			s, some = a, true
-		}
+// within returns the greatest and the least level on [from, to), as far as nd
+// knows: before its first change the level is 0.
+func (nd *node) within(from, to int64) (hi, lo int64) {
+	k := nd.upto(from) - 1 // the slot in force at from
+	last := nd.n - 1       // the last slot that begins before to
+	if nd.t[last] >= to {
+		last = nd.upto(to-1) - 1
 	}
 	if nd.leaf() {
-		i := sort.Search(len(nd.t), func(i int) bool { return nd.t[i] > from })
-		for ; i < len(nd.t) && nd.t[i] < to; i++ {
-			add(agg{nd.d[i], nd.d[i], nd.d[i]})
+		if k >= 0 {
+			hi, lo = nd.level[k], nd.level[k]
 		}
-		return s
-	}
-	k := max(sort.Search(len(nd.t), func(i int) bool { return nd.t[i] > from })-1, 0)
-	for ; k < len(nd.kids) && nd.t[k] < to; k++ {
-		if nd.t[k] > from && k+1 < len(nd.t) && nd.t[k+1] <= to {
-			add(nd.agg[k])
-		} else if a := between(nd.kids[k], from, to); a != nothing {
-			add(a)
+		for i := k + 1; i <= last; i++ {
+			hi, lo = max(hi, nd.level[i]), min(lo, nd.level[i])
 		}
+		return hi, lo
 	}
-	return s
-}
-
-// FirstFit returns the earliest start s with from ≤ s ≤ latest such that the
-// level does not pass limit on [s, s+length). It passes over whole subtrees
-// that lie inside a run or outside any, so it costs O((1+g) log n), where g is
-// the number of runs that are too short.
-func (tr *Tree) FirstFit(from, latest, length, limit int64) (int64, bool) {
-	if length <= 0 || latest < from {
-		return 0, false
+	if k >= 0 {
+		hi, lo = nd.in.kids[k].within(from, to)
+		hi, lo = hi+nd.level[k], lo+nd.level[k]
 	}
-	f := fit{after: from, latest: latest, length: length, limit: limit, start: from}
-	f.level = tr.At(from)
-	f.in = f.level <= limit
-	// The walk counts levels from the left end, so it starts at 0.
-	f.level = 0
-	if tr.root != nil && f.walk(tr.root) {
-		return f.start, f.ok
+	for i := k + 1; i < last; i++ {
+		hi, lo = max(hi, nd.level[i]+nd.in.max[i]), min(lo, nd.level[i]+nd.in.min[i])
 	}
-	if f.in && f.start <= latest {
-		return f.start, true
+	if last > k && (nd.level[last]+nd.in.max[last] > hi || nd.level[last]+nd.in.min[last] < lo) {
+		a, b := nd.in.kids[last].within(from, to)
+		hi, lo = max(hi, a+nd.level[last]), min(lo, b+nd.level[last])
 	}
-	return 0, false
-}
-
-// fit is the state of one FirstFit walk from left to right.
-type fit struct {
-	after, latest, length, limit int64
-
-	level int64 // level before the next change
-	in    bool  // start begins a run of fitting levels that still goes on
-	start int64
-	ok    bool
-}
-
-// reached decides the search if the run or the range is over at t.
-func (f *fit) reached(t int64) bool {
-	if f.in && t-f.start >= f.length { // both are ticks of the same range: no overflow
-		f.ok = f.start <= f.latest
-		return true
-	}
-	if !f.in && t > f.latest || f.in && f.start > f.latest {
-		f.start, f.ok = 0, false
-		return true
-	}
-	return false
-}
-
-// walk reports whether the search is decided.
-func (f *fit) walk(nd *node) bool {
-	if nd.leaf() {
-		for i, t := range nd.t {
-			if t > f.after && f.reached(t) {
-				return true
-			}
-			f.level += nd.d[i]
-			if t <= f.after {
-				continue
-			}
-			if f.level > f.limit {
-				f.in = false
-			} else if !f.in {
-				f.in, f.start = true, t
-			}
-		}
-		return false
-	}
-	for k, kid := range nd.kids {
-		a := nd.agg[k]
-		if k+1 < len(nd.t) && nd.t[k+1]-1 <= f.after {
-			f.level += a.sum // wholly before the range
-			continue
-		}
-		if nd.t[k] > f.after {
-			if f.reached(nd.t[k]) {
-				return true
-			}
-			if f.in && f.level+a.max <= f.limit || !f.in && f.level+a.min > f.limit {
-				f.level += a.sum
-				continue
-			}
-		}
-		if f.walk(kid) {
-			return true
-		}
-	}
-	return false
+	return hi, lo
 }
 
 // Steps yields the constant ranges that make up [from, to), in order, without
@@ -173,18 +86,15 @@ func (tr *Tree) Steps(from, to int64) iter.Seq[Step] {
 		cur := Step{From: from, Level: tr.At(from)}
 		going := true
 		if tr.root != nil {
-			going = tr.root.each(from, func(t, d int64) bool {
+			tr.root.each(0, from, func(t, level int64) bool {
 				if t >= to {
 					return false
 				}
 				cur.To = t
-				if !yield(cur) {
-					going = false
-					return false
-				}
-				cur = Step{From: t, Level: cur.Level + d}
-				return true
-			}) || going
+				going = yield(cur)
+				cur = Step{From: t, Level: level}
+				return going
+			})
 		}
 		if going {
 			cur.To = to
@@ -193,20 +103,20 @@ func (tr *Tree) Steps(from, to int64) iter.Seq[Step] {
 	}
 }
 
-// each calls f for the changes after from, in order, until f returns false.
-func (nd *node) each(from int64, f func(t, d int64) bool) bool {
+// each calls f for the changes after from and the levels after them, in order,
+// until f returns false; base is the level before nd.
+func (nd *node) each(base, from int64, f func(t, level int64) bool) bool {
+	i := nd.upto(from)
 	if nd.leaf() {
-		i := sort.Search(len(nd.t), func(i int) bool { return nd.t[i] > from })
-		for ; i < len(nd.t); i++ {
-			if !f(nd.t[i], nd.d[i]) {
+		for ; i < nd.n; i++ {
+			if !f(nd.t[i], base+nd.level[i]) {
 				return false
 			}
 		}
 		return true
 	}
-	k := max(sort.Search(len(nd.t), func(i int) bool { return nd.t[i] > from })-1, 0)
-	for ; k < len(nd.kids); k++ {
-		if !nd.kids[k].each(from, f) {
+	for i = max(i-1, 0); i < nd.n; i++ {
+		if !nd.in.kids[i].each(base+nd.level[i], from, f) {
 			return false
 		}
 	}
@@ -216,8 +126,14 @@ func (nd *node) each(from int64, f func(t, d int64) bool) bool {
 // Changes yields every change, in order: what a snapshot or a test needs to see.
 func (tr *Tree) Changes() iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {
-		if tr.root != nil {
-			tr.root.each(math.MinInt64, yield)
+		if tr.root == nil {
+			return
 		}
+		var was int64
+		tr.root.each(0, math.MinInt64, func(t, level int64) bool {
+			d := level - was
+			was = level
+			return yield(t, d)
+		})
 	}
 }

@@ -137,29 +137,3 @@ func mustFit(t *testing.T, tr *step.Tree, from, length, limit int64) int64 {
 	require.True(t, ok)
 	return s
 }
-
-func BenchmarkTree(b *testing.B) {
-	for _, n := range []int64{10_000, 100_000} {
-		var edit cow.Edit
-		var tr step.Tree
-		for i := range n {
-			s := i * 7919 % (n * 10)
-			tr.Add(edit.Token(), s, s+1000, 1)
-		}
-		b.Run(fmt.Sprintf("add/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := int64(0); b.Loop(); i++ {
-				s := i * 104729 % (n * 10)
-				tr.Add(edit.Token(), s, s+1000, 1)
-				tr.Add(edit.Token(), s, s+1000, -1)
-			}
-		})
-		b.Run(fmt.Sprintf("max/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := int64(0); b.Loop(); i++ {
-				s := i * 104729 % (n * 10)
-				tr.Max(s, s+5000)
-			}
-		})
-	}
-}

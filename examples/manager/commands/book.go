@@ -107,7 +107,7 @@ func (c Book) Offers(s *state.State, at time.Time) ([]Offer, error) {
 		return nil, err
 	}
 	var out []Offer
-	for _, o := range s.Calendar.Offers(r) {
+	for _, o := range s.Calendar.Offers(at, r) {
 		try := c
 		try.Start, try.End, try.Nodes = o.Window.Start, o.Window.End, o.Lines[0].Count
 		if _, err := try.do(s.Fork(), at); err == nil {

@@ -66,9 +66,11 @@ func (s *State) evictReclaimed(at time.Time, f func()) error {
 		if !ok {
 			continue
 		}
-		why := fmt.Sprintf("node %s was needed for booking %q at %s", u.Node, u.For, at.Format(time.RFC3339))
-		if err := s.evict(at, u.Node, func(claim string) bool { return claim == u.ID }, why); err != nil {
-			return err
+		for _, node := range u.Nodes {
+			why := fmt.Sprintf("node %s was needed for booking %q at %s", node, u.For, at.Format(time.RFC3339))
+			if err := s.evict(at, node, func(claim string) bool { return claim == u.ID }, why); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
