@@ -119,6 +119,25 @@ func (e Booked) prepare(s *state) (change, error) {
 			return nil, fmt.Errorf("booking %q begins before it is made", r.id)
 		}
 	}
+	if r.after != "" {
+		first, err := s.chainable(r, r.after)
+		if err != nil {
+			return nil, err
+		}
+		n := first.next()
+		chain(n, r)
+		for i := range r.lines {
+			for _, name := range r.lines[i].seats {
+				if id, busy := s.otherSeat(name, r.lines[i].from, r.lines[i].to, first.id); busy {
+					return nil, fmt.Errorf("node %q belongs to booking %q", name, id)
+				}
+			}
+		}
+		return func(tok *cow.Token) {
+			s.swap(tok, first, n)
+			s.swap(tok, nil, r)
+		}, s.admissibleAfter(r, first.id)
+	}
 	return func(tok *cow.Token) { s.swap(tok, nil, r) }, s.admissible(r)
 }
 
@@ -150,16 +169,36 @@ func (s *state) finish(r *record, phase Phase) change {
 	return func(tok *cow.Token) { s.swap(tok, r, s.finished(r, phase, s.now)) }
 }
 
-// finished returns r as it is when it is over. Only an ended Firm booking keeps
-// its seats, for the cleanup.
+// finished returns r as it is when it is over. Only a Firm booking whose work may
+// have begun keeps its seats, for the cleanup.
 func (s *state) finished(r *record, phase Phase, at int64) *record {
 	n := r.next()
-	n.phase, n.ended = phase, at
+	n.phase, n.ended, n.yield = phase, at, 0
 	for i := range n.lines {
-		n.lines[i].plan, n.lines[i].near = nil, false
-		if n.class == Standby || phase != Ended {
-			n.lines[i].seats, n.lines[i].late = nil, nil
+		l := &n.lines[i]
+		l.plan, l.near = nil, false
+		if n.class == Standby || !phase.cleans() || !l.open {
+			l.seats, l.late = nil, nil
 		}
+	}
+	return n
+}
+
+// stopped returns r as it is when it is over before its time: its nodes are free
+// after the cleanup.
+func (s *state) stopped(r *record, phase Phase, at int64) *record {
+	n := s.finished(r, phase, at)
+	second := s.rec(r.before)
+	for i := range n.lines {
+		l := &n.lines[i]
+		if r.class != Firm {
+			continue
+		}
+		if second != nil && second.phase.Live() { // it has the tail
+			l.cleanup = second.lines[i].cleanup
+		}
+		l.to = max(l.from, min(l.to, addTicks(at, l.cleanup)))
+		l.cleanup = min(l.cleanup, l.to-l.from)
 	}
 	return n
 }
@@ -177,7 +216,13 @@ func (e BookingCancelled) prepare(s *state) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.finish(r, Cancelled), nil
+	if err := s.canUnchain(r); err != nil {
+		return nil, err
+	}
+	return func(tok *cow.Token) {
+		s.swap(tok, r, s.finished(r, Cancelled, s.now))
+		s.unchain(tok, r)
+	}, nil
 }
 
 func (e Started) prepare(s *state) (change, error) {
@@ -207,7 +252,7 @@ func (e GraceBegan) prepare(s *state) (change, error) {
 	}
 	return func(tok *cow.Token) {
 		n := r.next()
-		n.phase = Grace
+		n.phase, n.yield = Grace, 0
 		s.swap(tok, r, n)
 	}, reached(e.ID, e.At, r.end)
 }
@@ -220,25 +265,39 @@ func (e BookingEnded) prepare(s *state) (change, error) {
 	return s.finish(r, Ended), reached(e.ID, e.At, r.graceEnd())
 }
 
+// vacant checks that no Standby claim has a node of r any more.
+func (s *state) vacant(r *record) error {
+	for _, name := range r.nodes() {
+		if n, ok := s.node(name); ok && r.class == Firm && r.yield > 0 && n.standby != "" {
+			return fmt.Errorf("node %q still belongs to Standby claim %q", name, n.standby)
+		}
+	}
+	return nil
+}
+
+// nodes returns the seats of all lines.
+func (r *record) nodes() []string {
+	var out []string
+	for i := range r.lines {
+		out = append(out, r.lines[i].seats...)
+	}
+	slices.Sort(out)
+	return out
+}
+
 func (e Released) prepare(s *state) (change, error) {
 	r, err := s.find(e.ID, Active, Grace)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.vacant(r); err != nil {
 		return nil, err
 	}
 	at, err := exact("At", e.At)
 	if err != nil {
 		return nil, err
 	}
-	return func(tok *cow.Token) {
-		n := s.finished(r, Ended, at)
-		for i := range n.lines {
-			if l := &n.lines[i]; r.class == Firm {
-				l.to = max(l.from, min(l.to, addTicks(at, l.cleanup)))
-				l.cleanup = min(l.cleanup, l.to-l.from)
-			}
-		}
-		s.swap(tok, r, n)
-	}, nil
+	return func(tok *cow.Token) { s.swap(tok, r, s.stopped(r, Ended, at)) }, nil
 }
 
 func (e Extended) prepare(s *state) (change, error) {

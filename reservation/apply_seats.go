@@ -37,7 +37,7 @@ func (s *state) seatable(r *record, l *line, names []string) error {
 			return fmt.Errorf("node %q belongs to booking %q", name, id)
 		}
 		// A Standby claim leaves before an envelope begins.
-		if n, _ := s.node(name); l.open && n.standby != "" {
+		if n, _ := s.node(name); l.open && n.standby != "" && r.yield == 0 {
 			return fmt.Errorf("node %q still belongs to Standby claim %q", name, n.standby)
 		}
 	}
@@ -62,7 +62,10 @@ func (e Opened) prepare(s *state) (change, error) {
 	if err := reached(e.ID, e.At, l.from); err != nil {
 		return nil, err
 	}
-	return func(tok *cow.Token) { s.swap(tok, r, n) }, nil
+	return func(tok *cow.Token) {
+		s.swap(tok, r, n)
+		s.follow(tok, n, e.Pool)
+	}, nil
 }
 
 func (e Seated) prepare(s *state) (change, error) {
@@ -100,7 +103,7 @@ func (e Seated) prepare(s *state) (change, error) {
 			if nd, _ := s.node(name); nd.standby != "" && nd.standby != r.id {
 				return nil, fmt.Errorf("node %q belongs to Standby claim %q", name, nd.standby)
 			}
-			if id, busy := s.otherSeat(name, at, at+1, r.id); busy && s.rec(id).opened(name) {
+			if id, busy := s.otherSeat(name, at, at+1, r.id); busy && s.rec(id).opened(name) && s.rec(id).yield <= at {
 				return nil, fmt.Errorf("node %q belongs to booking %q", name, id)
 			}
 		}

@@ -76,10 +76,14 @@ func (c *Calendar) place(now int64, q Request, ttl int64) error {
 		}
 		e.Expires = tick.Time(now + ttl)
 	}
+	if q.Continues != "" {
+		return c.placeBehind(now, e)
+	}
 	var err error
 	if e.Spans, err = s.envelopes(now, q); err != nil {
 		return err
 	}
+	e.Show = s.showBy(q)
 	r, err := recordOf(e)
 	if err != nil {
 		return err
@@ -88,6 +92,17 @@ func (c *Calendar) place(now int64, q Request, ttl int64) error {
 		return err
 	}
 	return c.seatably(e, r)
+}
+
+// showBy returns how long after its start somebody has to check in to q.
+func (s *state) showBy(q Request) time.Duration {
+	var least int64
+	for _, l := range q.Lines {
+		if p := s.pool(l.Pool); p != nil && q.Class == Firm && p.noShow > 0 && (least == 0 || p.noShow < least) {
+			least = p.noShow
+		}
+	}
+	return time.Duration(least) * time.Second
 }
 
 // envelopes checks the window of q against the present and the rules of its
@@ -154,7 +169,9 @@ func (p *pool) rule(now, start, end int64) *ConflictError {
 
 // admissible checks what an event cannot contradict: that the pools and pinned
 // nodes of r are there and no other booking has those nodes.
-func (s *state) admissible(r *record) error {
+func (s *state) admissible(r *record) error { return s.admissibleAfter(r, "") }
+
+func (s *state) admissibleAfter(r *record, first string) error {
 	for i := range r.lines {
 		l := &r.lines[i]
 		p := s.pool(l.pool)
@@ -168,7 +185,7 @@ func (s *state) admissible(r *record) error {
 			if n, ok := s.node(name); !ok || n.pool != l.pool {
 				return fmt.Errorf("%w node %q in Request.Lines[pool %q].Nodes", ErrUnknown, name, l.pool)
 			}
-			if id, busy := s.otherSeat(name, l.from, l.to, r.id); busy {
+			if id, busy := s.otherSeat(name, l.from, l.to, r.id); busy && id != first {
 				return fmt.Errorf("node %q belongs to booking %q", name, id)
 			}
 		}

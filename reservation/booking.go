@@ -31,8 +31,9 @@ func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // A Phase is immutable and safe for concurrent use.
 type Phase uint8
 
-// Phases of a booking. Held → Confirmed → Active → Grace → Ended, or Expired,
-// or Cancelled. New phases are added at the end.
+// Phases of a booking. Held → Confirmed → Active → Grace → Ended, with the side
+// exits Expired, Cancelled, NoShow, Revoked and Merged. That a booking lacks nodes
+// is no phase; see [Calendar.Degraded]. New phases are added at the end.
 const (
 	Held      Phase = iota // kept until Expires
 	Confirmed              // kept for good
@@ -41,9 +42,12 @@ const (
 	Ended                  // over; its nodes may still be in cleanup
 	Expired                // a hold that nobody confirmed
 	Cancelled              // given back before it began
+	NoShow                 // nobody checked in; over like Ended
+	Revoked                // taken back by the host; over like Ended
+	Merged                 // its nodes and its time went to another booking
 )
 
-var phaseNames = []string{"Held", "Confirmed", "Active", "Grace", "Ended", "Expired", "Cancelled"}
+var phaseNames = []string{"Held", "Confirmed", "Active", "Grace", "Ended", "Expired", "Cancelled", "NoShow", "Revoked", "Merged"}
 
 // String returns the name of p.
 func (p Phase) String() string { return name("Phase", phaseNames, int(p)) }
@@ -53,6 +57,9 @@ func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // Live reports whether the booking is neither over nor given up.
 func (p Phase) Live() bool { return p <= Grace }
+
+// cleans reports whether the booking is over and its nodes may be in cleanup.
+func (p Phase) cleans() bool { return p == Ended || p == NoShow || p == Revoked }
 
 func name(typ string, names []string, i int) string {
 	if i < len(names) {
@@ -84,6 +91,9 @@ type Request struct {
 	Window Window `json:"window"`
 	Lines  []Line `json:"lines"`
 	Note   string `json:"note,omitempty"` // for people
+	// Continues is a Firm booking of the same owner and lines that ends where this
+	// one starts. Both have the same nodes, and there is no turnaround between them.
+	Continues string `json:"continues,omitempty"`
 }
 
 // A Seat is a node that a booking has.
@@ -105,7 +115,16 @@ type Booking struct {
 	Version  uint64    `json:"version"`          // grows by one with each change but the begin of an envelope
 	Created  time.Time `json:"created"`
 	GraceEnd time.Time `json:"graceEnd,omitzero"` // when work must be gone; zero if open
-	EndedAt  time.Time `json:"endedAt,omitzero"`  // when it ended, expired or was cancelled
+	EndedAt  time.Time `json:"endedAt,omitzero"`  // when it ended, expired, was cancelled and so on
+	// CheckedIn is whether somebody checked in; ShowBy is when the booking becomes
+	// a NoShow otherwise, zero if that rule does not apply.
+	CheckedIn bool      `json:"checkedIn,omitempty"`
+	ShowBy    time.Time `json:"showBy,omitzero"`
+	// Yielded is until when Standby claims may use its nodes; zero if it keeps them.
+	Yielded     time.Time `json:"yielded,omitzero"`
+	ContinuedBy string    `json:"continuedBy,omitempty"` // the booking that continues this one
+	From        string    `json:"from,omitempty"`        // the booking that it was split from
+	Into        string    `json:"into,omitempty"`        // the booking that it was merged into
 	// Envelope is the range in which its nodes are not free for others:
 	// [Start − Prep, End + Grace + Cleanup), the widest of its pools.
 	Envelope Window `json:"envelope"`

@@ -87,6 +87,12 @@ func (c *Calendar) Cancel(at time.Time, id string, ifVersion uint64) (Booking, e
 	return c.on(at, id, ifVersion, func(now int64, r *record) error {
 		switch r.phase {
 		case Held, Confirmed:
+			if err := r.alone("cancel"); err != nil {
+				return err
+			}
+			if err := c.core.S.canUnchain(r); err != nil {
+				return err
+			}
 			return c.decide(BookingCancelled{tick.Time(now), id}, r.pools()...)
 		case Cancelled:
 			return nil
@@ -109,7 +115,7 @@ func (c *Calendar) Release(at time.Time, id string, ifVersion uint64) (Booking, 
 	return c.on(at, id, ifVersion, func(now int64, r *record) error {
 		switch r.phase {
 		case Active, Grace:
-			return c.decide(Released{tick.Time(now), id}, r.pools()...)
+			return c.leave(now, r, Released{tick.Time(now), id})
 		case Ended:
 			return nil
 		case Held, Confirmed:
@@ -128,40 +134,45 @@ func (c *Calendar) Release(at time.Time, id string, ifVersion uint64) (Booking, 
 // Possible errors: [ErrUnknown], [ErrVersion], [ErrState], [*ConflictError],
 // [ErrEmptyWindow], [ErrHorizon], [ErrUnaligned], [ErrInvalid].
 func (c *Calendar) Extend(at time.Time, id string, newEnd time.Time, ifVersion uint64) (Booking, error) {
-	return c.on(at, id, ifVersion, func(now int64, r *record) error {
-		s := &c.core.S
-		if !newEnd.IsZero() {
-			if _, err := exact("newEnd", newEnd); err != nil {
-				return err
-			}
-		}
-		if r.phase > Active {
-			return fmt.Errorf("%w: booking %q is %s and its end is past", ErrState, id, r.phase)
-		}
-		n, err := s.extended(r, newEnd)
-		if err != nil {
+	return c.on(at, id, ifVersion, func(now int64, r *record) error { return c.extend(now, r, newEnd) })
+}
+
+func (c *Calendar) extend(now int64, r *record, newEnd time.Time) error {
+	s := &c.core.S
+	if !newEnd.IsZero() {
+		if _, err := exact("newEnd", newEnd); err != nil {
 			return err
 		}
-		if n.end == r.end {
-			return nil
+	}
+	if r.phase > Active {
+		return fmt.Errorf("%w: booking %q is %s and its end is past", ErrState, r.id, r.phase)
+	}
+	n, err := s.extended(r, newEnd)
+	if err != nil {
+		return err
+	}
+	if n.end == r.end {
+		return nil
+	}
+	if err := r.alone("extend"); err != nil {
+		return err
+	}
+	if n.end <= now {
+		return fmt.Errorf("%w: newEnd %s is not after the present %s; use Release", ErrHorizon, until(n.end), until(now))
+	}
+	if n.phase == Held && n.end < n.expires {
+		return fmt.Errorf("%w: newEnd %s is before the hold expires; confirm it first", ErrInvalid, until(n.end))
+	}
+	for i := range n.lines {
+		if err := s.admitLonger(now, r, n, &r.lines[i], &n.lines[i]); err != nil {
+			return err
 		}
-		if n.end <= now {
-			return fmt.Errorf("%w: newEnd %s is not after the present %s; use Release", ErrHorizon, until(n.end), until(now))
-		}
-		if n.phase == Held && n.end < n.expires {
-			return fmt.Errorf("%w: newEnd %s is before the hold expires; confirm it first", ErrInvalid, until(n.end))
-		}
-		for i := range n.lines {
-			if err := s.admitLonger(now, r, n, &r.lines[i], &n.lines[i]); err != nil {
-				return err
-			}
-		}
-		e := Extended{tick.Time(now), id, tick.Time(n.end)}
-		if n.end == tick.Forever {
-			e.End = time.Time{}
-		}
-		return c.seatably(e, n)
-	})
+	}
+	e := Extended{tick.Time(now), r.id, tick.Time(n.end)}
+	if n.end == tick.Forever {
+		e.End = time.Time{}
+	}
+	return c.seatably(e, n)
 }
 
 // extended returns r with another end.
@@ -174,7 +185,9 @@ func (s *state) extended(r *record, newEnd time.Time) (*record, error) {
 		return nil, fmt.Errorf("%w: newEnd %s is, with grace and cleanup, after the year 9999", ErrInvalid, until(end))
 	}
 	n := r.next()
+	n.keep()
 	n.end = end
+	n.yield = min(n.yield, end)
 	for i := range n.lines {
 		l := &n.lines[i]
 		if r.class == Standby {

@@ -51,11 +51,11 @@ func (s *state) checkLevels(p *pool) error {
 	}
 	for r := range s.recs.All() {
 		for _, l := range r.lines {
-			if l.pool != p.Name || r.class != Firm || r.phase > Ended || l.from >= l.to {
+			if l.pool != p.Name || !r.occupies(&l) {
 				continue
 			}
 			n := l.count
-			if r.phase == Ended {
+			if r.phase.cleans() {
 				n = int64(len(l.seats))
 			}
 			add(load, l.from, l.to, n)
@@ -118,7 +118,7 @@ func (s *state) checkNodes() error {
 	for r := range s.recs.All() {
 		for i := range r.lines {
 			l := &r.lines[i]
-			if r.class != Firm || r.phase > Ended {
+			if !r.occupies(l) {
 				continue
 			}
 			for _, n := range l.seats {

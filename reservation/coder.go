@@ -77,7 +77,7 @@ func (c *coder) phase(v *Phase) {
 	if c.r == nil {
 		return
 	}
-	if n > uint64(Cancelled) {
+	if n > uint64(Merged) {
 		c.r.Fail("phase is %d", n)
 		n = 0
 	}
@@ -191,7 +191,7 @@ func (c *coder) pool(v *Pool) {
 	list(c, &v.Units, 3, c.unit)
 	p := &v.Policy
 	for _, d := range []*time.Duration{&p.Prep, &p.Grace, &p.Cleanup, &p.BindLead, &p.ReclaimLead,
-		&p.MinLength, &p.MaxLength, &p.MinLead, &p.Horizon} {
+		&p.MinLength, &p.MaxLength, &p.MinLead, &p.Horizon, &p.NoShowGrace} {
 		c.duration(d)
 	}
 }
@@ -210,6 +210,7 @@ func (c *coder) request(v *Request) {
 	c.time(&v.Window.Start)
 	c.end(&v.Window.End)
 	list(c, &v.Lines, 3, c.requestLine)
+	c.str(&v.Continues)
 }
 
 func (c *coder) span(v *Span) {

@@ -38,6 +38,15 @@ func (c *Calendar) happen(d due) error {
 			return c.decide(GraceBegan{at, d.id})
 		}
 		return c.decide(BookingEnded{at, d.id}, r.pools()...)
+	case dueYield:
+		r := s.rec(d.id)
+		if err := c.clear(at, r.id, r.nodes()); err != nil {
+			return err
+		}
+		return c.decide(Yielded{at, r.id, at})
+	case dueNoShow:
+		r := s.rec(d.id)
+		return c.leave(max(d.at, s.now), r, NotShown{at, r.id})
 	case dueOutage:
 		return c.decide(OutageEnded{at, d.id}, s.outagePools(s.outage(d.id))...)
 	case dueNotice:
@@ -112,7 +121,7 @@ func (s *state) settle(r *record, l *line) []string {
 		slices.Sort(nodes)
 		nodes = append(nodes, s.pick(l.pool, l.from, l.to, r.id, nodes, need, nil)...)
 	}
-	if need := l.count - int64(len(nodes)); need > 0 && s.lastFixed(l.pool) <= s.now {
+	if need := l.count - int64(len(nodes)); need > 0 && s.lastFixed(l.pool) <= max(s.now, l.from) {
 		// Where the count decides, a plan of a later line is only a wish.
 		slices.Sort(nodes)
 		nodes = append(nodes, s.wishes(r, l, nodes, need)...)

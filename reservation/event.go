@@ -59,6 +59,8 @@ type Booked struct {
 	Request Request   `json:"request"`          // lines sorted by pool, nodes sorted, counts filled in
 	Expires time.Time `json:"expires,omitzero"` // zero: no hold
 	Spans   []Span    `json:"spans"`            // one per line
+	// Show is how long after the start somebody has to check in; 0: no rule.
+	Show time.Duration `json:"show,omitempty"`
 }
 
 // A HoldConfirmed keeps a hold for good.
@@ -214,6 +216,75 @@ type Forgotten struct {
 	Count  int64     `json:"count"` // how many
 }
 
+// A Changed gives a booking another window, other lines or another owner.
+//
+// A Changed is immutable and safe for concurrent use.
+type Changed struct {
+	At      time.Time     `json:"at"`
+	Request Request       `json:"request"` // as it is from now on
+	Spans   []Span        `json:"spans"`   // one per line
+	Nodes   []string      `json:"nodes,omitempty"`
+	Show    time.Duration `json:"show,omitempty"`
+}
+
+// A Split makes two bookings of one.
+//
+// A Split is immutable and safe for concurrent use.
+type Split struct {
+	At    time.Time `json:"at"`
+	ID    string    `json:"id"`
+	Child string    `json:"child"`
+	Time  time.Time `json:"time,omitzero"`   // the child has all from then on and continues the parent
+	Lines []Line    `json:"lines,omitempty"` // or these in the same window, with the seats that it takes
+}
+
+// A Joined merges booking ID into another one, which it continues or whose window
+// it has.
+//
+// A Joined is immutable and safe for concurrent use.
+type Joined struct {
+	At   time.Time `json:"at"`
+	ID   string    `json:"id"`
+	Into string    `json:"into"`
+}
+
+// A CheckedIn says that somebody uses a booking.
+//
+// A CheckedIn is immutable and safe for concurrent use.
+type CheckedIn struct {
+	At time.Time `json:"at"`
+	ID string    `json:"id"`
+}
+
+// A NotShown ends a booking to which nobody has checked in. Its nodes are free
+// after the cleanup.
+//
+// A NotShown is immutable and safe for concurrent use.
+type NotShown struct {
+	At time.Time `json:"at"`
+	ID string    `json:"id"`
+}
+
+// A Withdrawn takes a booking back from its owner. Its nodes are free after the
+// cleanup, or at once if its envelope has not begun.
+//
+// A Withdrawn is immutable and safe for concurrent use.
+type Withdrawn struct {
+	At     time.Time `json:"at"`
+	ID     string    `json:"id"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// A Yielded lets Standby claims use the nodes of a booking until an instant; if
+// that is At, no longer.
+//
+// A Yielded is immutable and safe for concurrent use.
+type Yielded struct {
+	At    time.Time `json:"at"`
+	ID    string    `json:"id"`
+	Until time.Time `json:"until"`
+}
+
 // Kind returns "pool-set".
 func (PoolSet) Kind() string { return "pool-set" }
 
@@ -275,3 +346,24 @@ func (OutageEnded) Kind() string { return "outage-ended" }
 
 // Kind returns "forgotten".
 func (Forgotten) Kind() string { return "forgotten" }
+
+// Kind returns "changed".
+func (Changed) Kind() string { return "changed" }
+
+// Kind returns "split".
+func (Split) Kind() string { return "split" }
+
+// Kind returns "joined".
+func (Joined) Kind() string { return "joined" }
+
+// Kind returns "checked-in".
+func (CheckedIn) Kind() string { return "checked-in" }
+
+// Kind returns "no-show".
+func (NotShown) Kind() string { return "no-show" }
+
+// Kind returns "revoked".
+func (Withdrawn) Kind() string { return "revoked" }
+
+// Kind returns "yielded".
+func (Yielded) Kind() string { return "yielded" }

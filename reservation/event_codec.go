@@ -31,6 +31,13 @@ var kinds = map[uint64]Event{
 	17: OutageSet{},
 	18: OutageEnded{},
 	19: Forgotten{},
+	20: Changed{},
+	21: Split{},
+	22: Joined{},
+	23: CheckedIn{},
+	24: NotShown{},
+	25: Withdrawn{},
+	26: Yielded{},
 }
 
 // DecodeEvent reads an event that AppendBinary wrote. What it accepts encodes
@@ -132,6 +139,27 @@ func (e OutageEnded) AppendBinary(b []byte) ([]byte, error) { return appendEvent
 // AppendBinary appends the event in the form that [DecodeEvent] reads.
 func (e Forgotten) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 19, e) }
 
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e Changed) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 20, e) }
+
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e Split) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 21, e) }
+
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e Joined) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 22, e) }
+
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e CheckedIn) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 23, e) }
+
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e NotShown) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 24, e) }
+
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e Withdrawn) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 25, e) }
+
+// AppendBinary appends the event in the form that [DecodeEvent] reads.
+func (e Yielded) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 26, e) }
+
 func (PoolSet) event()          {}
 func (PoolRemoved) event()      {}
 func (Booked) event()           {}
@@ -151,6 +179,13 @@ func (Planned) event()          {}
 func (OutageSet) event()        {}
 func (OutageEnded) event()      {}
 func (Forgotten) event()        {}
+func (Changed) event()          {}
+func (Split) event()            {}
+func (Joined) event()           {}
+func (CheckedIn) event()        {}
+func (NotShown) event()         {}
+func (Withdrawn) event()        {}
+func (Yielded) event()          {}
 
 func (e PoolSet) when() time.Time          { return e.At }
 func (e PoolRemoved) when() time.Time      { return e.At }
@@ -171,6 +206,13 @@ func (e Planned) when() time.Time          { return e.At }
 func (e OutageSet) when() time.Time        { return e.At }
 func (e OutageEnded) when() time.Time      { return e.At }
 func (e Forgotten) when() time.Time        { return e.At }
+func (e Changed) when() time.Time          { return e.At }
+func (e Split) when() time.Time            { return e.At }
+func (e Joined) when() time.Time           { return e.At }
+func (e CheckedIn) when() time.Time        { return e.At }
+func (e NotShown) when() time.Time         { return e.At }
+func (e Withdrawn) when() time.Time        { return e.At }
+func (e Yielded) when() time.Time          { return e.At }
 
 func (e PoolSet) code(c *coder) Event {
 	c.time(&e.At)
@@ -189,6 +231,7 @@ func (e Booked) code(c *coder) Event {
 	c.request(&e.Request)
 	c.end(&e.Expires)
 	list(c, &e.Spans, 4, c.span)
+	c.duration(&e.Show)
 	return e
 }
 
@@ -296,5 +339,56 @@ func (e Forgotten) code(c *coder) Event {
 	c.time(&e.At)
 	c.time(&e.Before)
 	c.int(&e.Count)
+	return e
+}
+
+func (e Changed) code(c *coder) Event {
+	c.time(&e.At)
+	c.request(&e.Request)
+	list(c, &e.Spans, 4, c.span)
+	c.names(&e.Nodes)
+	c.duration(&e.Show)
+	return e
+}
+
+func (e Split) code(c *coder) Event {
+	c.time(&e.At)
+	c.str(&e.ID)
+	c.str(&e.Child)
+	c.end(&e.Time)
+	list(c, &e.Lines, 3, c.requestLine)
+	return e
+}
+
+func (e Joined) code(c *coder) Event {
+	c.time(&e.At)
+	c.str(&e.ID)
+	c.str(&e.Into)
+	return e
+}
+
+func (e CheckedIn) code(c *coder) Event {
+	c.time(&e.At)
+	c.str(&e.ID)
+	return e
+}
+
+func (e NotShown) code(c *coder) Event {
+	c.time(&e.At)
+	c.str(&e.ID)
+	return e
+}
+
+func (e Withdrawn) code(c *coder) Event {
+	c.time(&e.At)
+	c.str(&e.ID)
+	c.str(&e.Reason)
+	return e
+}
+
+func (e Yielded) code(c *coder) Event {
+	c.time(&e.At)
+	c.str(&e.ID)
+	c.time(&e.Until)
 	return e
 }

@@ -18,8 +18,17 @@ func (s *state) swap(tok *cow.Token, old, now *record) {
 		some = old
 	}
 	// Lines first: what they push aside swaps other records.
-	for i := range some.lines {
-		s.swapLine(tok, old, now, i)
+	if old != nil && now != nil && !samePools(old.lines, now.lines) {
+		for i := range old.lines {
+			s.swapLine(tok, old, nil, i)
+		}
+		for i := range now.lines {
+			s.swapLine(tok, nil, now, i)
+		}
+	} else {
+		for i := range some.lines {
+			s.swapLine(tok, old, now, i)
+		}
 	}
 	s.swapDue(tok, old, now)
 	if old != nil && old.phase.Live() && (now == nil || !now.phase.Live() || now.start != old.start) {
@@ -40,7 +49,11 @@ func (s *state) swap(tok *cow.Token, old, now *record) {
 	}
 }
 
-// next returns what a record will do by itself next: there is never more than
+func samePools(a, b []line) bool {
+	return slices.EqualFunc(a, b, func(a, b line) bool { return a.pool == b.pool })
+}
+
+// nextDue returns what a record will do by itself next: there is never more than
 // one such item in the queue.
 func (r *record) nextDue() (due, bool) {
 	d, some := due{at: tick.Forever}, false
@@ -60,6 +73,12 @@ func (r *record) nextDue() (due, bool) {
 		add(r.start, dueStart, 0)
 	case Active:
 		add(r.end, dueEnd, 0)
+		if r.show > 0 && !r.shown {
+			add(r.start+r.show, dueNoShow, 0)
+		}
+		if r.yield > 0 {
+			add(r.yield, dueYield, 0)
+		}
 	case Grace:
 		add(r.graceEnd(), dueEnd, 0)
 	}
@@ -110,7 +129,7 @@ func (r *record) place(i int) place {
 	}
 	l := &r.lines[i]
 	p := place{from: l.from, to: l.to, count: r.uses(l)}
-	p.span = r.phase <= Ended && l.from < l.to
+	p.span = (r.phase.Live() || r.phase.cleans()) && l.from < l.to
 	if r.occupies(l) && len(l.seats) > 0 {
 		p.seats = make([]slot, 0, len(l.seats))
 		for _, n := range l.seats {
@@ -384,6 +403,12 @@ func (s *state) nextSeat(name string, from int64) (slot, bool) {
 // reclaimer returns for whom a Standby claim has to leave a node: the first Firm
 // seat, or plan of a confirmed booking that begins soon, from an instant on.
 func (s *state) reclaimer(name string, from int64) (slot, bool) {
+	for x := range s.seats.Before(slot{node: name, from: from - 1, id: lastID}) {
+		if r := s.rec(x.id); x.node == name && x.to > from && r != nil && r.yield >= from && r.yield > 0 {
+			return slot{name, r.yield, x.to, x.id}, true
+		}
+		break
+	}
 	next, ok := s.nextSeat(name, from)
 	for x := range s.told.From(slot{node: name, from: from}) {
 		if x.node == name && (!ok || x.from < next.from) {

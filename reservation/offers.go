@@ -61,7 +61,7 @@ func (o Offer) String() string {
 func (c *Calendar) Offers(at time.Time, q Request) []Offer {
 	c = c.asOf(at)
 	q, err := q.normal()
-	if err != nil || c.fits(c.core.S.now, q) {
+	if err != nil || q.Continues != "" || c.fits(c.core.S.now, q) {
 		return nil
 	}
 	return c.offers(c.core.S.now, q)
@@ -85,7 +85,7 @@ func (c *Calendar) fits(now int64, q Request) bool {
 }
 
 func (c *Calendar) offers(now int64, q Request) []Offer {
-	if q.Class != Firm {
+	if q.Class != Firm || q.Continues != "" {
 		return nil
 	}
 	for _, l := range q.Lines {

@@ -38,6 +38,11 @@ type Policy struct {
 	MaxLength time.Duration `json:"maxLength,omitempty"` // longest Firm window; 0 = no rule
 	MinLead   time.Duration `json:"minLead,omitempty"`   // least time from the command to Start; 0 = no rule
 	Horizon   time.Duration `json:"horizon,omitempty"`   // most time from the command to End; 0 = no rule
+
+	// NoShowGrace is how long after Start somebody has to check in; otherwise the
+	// booking is a NoShow and the rest of its window is free. Of the pools of a
+	// booking the shortest counts. 0 = no rule.
+	NoShowGrace time.Duration `json:"noShowGrace,omitempty"`
 }
 
 // A Pool is a set of interchangeable nodes: one GPU model in one fabric.
@@ -55,6 +60,7 @@ type Pool struct {
 type terms struct {
 	prep, grace, cleanup, bind, reclaim int64
 	minLength, maxLength, lead, horizon int64
+	noShow                              int64
 }
 
 const (
@@ -74,7 +80,7 @@ func (p Policy) terms() (terms, error) {
 		{"Prep", p.Prep, &t.prep}, {"Grace", p.Grace, &t.grace}, {"Cleanup", p.Cleanup, &t.cleanup},
 		{"BindLead", p.BindLead, &t.bind}, {"ReclaimLead", p.ReclaimLead, &t.reclaim},
 		{"MinLength", p.MinLength, &t.minLength}, {"MaxLength", p.MaxLength, &t.maxLength},
-		{"MinLead", p.MinLead, &t.lead}, {"Horizon", p.Horizon, &t.horizon},
+		{"MinLead", p.MinLead, &t.lead}, {"Horizon", p.Horizon, &t.horizon}, {"NoShowGrace", p.NoShowGrace, &t.noShow},
 	} {
 		s, err := tick.Seconds(f.d)
 		if err != nil {

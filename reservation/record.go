@@ -25,6 +25,12 @@ func (q Request) normal() (Request, error) {
 	fail(checkID("Request.ID", q.ID))
 	fail(checkID("Request.Owner", q.Owner))
 	fail(checkText("Request.Note", q.Note))
+	if q.Continues != "" {
+		fail(checkID("Request.Continues", q.Continues))
+		if q.Class == Standby || q.Continues == q.ID {
+			fail(fmt.Errorf("%w: Request.Continues %q; a Firm booking may continue another one", ErrInvalid, q.Continues))
+		}
+	}
 	if q.Class > Standby {
 		fail(fmt.Errorf("%w: Request.Class is %d; use Firm or Standby", ErrInvalid, q.Class))
 	}
@@ -64,7 +70,7 @@ func (q Request) normal() (Request, error) {
 
 // equal compares two requests as they are.
 func (q Request) equal(o Request) bool {
-	return q.ID == o.ID && q.Owner == o.Owner && q.Class == o.Class && q.Note == o.Note &&
+	return q.ID == o.ID && q.Owner == o.Owner && q.Class == o.Class && q.Note == o.Note && q.Continues == o.Continues &&
 		q.Window.Start.Equal(o.Window.Start) && q.Window.End.Equal(o.Window.End) &&
 		slices.EqualFunc(q.Lines, o.Lines, func(a, b Line) bool {
 			return a.Pool == b.Pool && a.Count == b.Count && slices.Equal(a.Nodes, b.Nodes)
@@ -102,19 +108,21 @@ func recordOf(e Booked) (*record, error) {
 	if len(e.Spans) != len(q.Lines) {
 		return nil, fmt.Errorf("%w: booking %q has %d lines and %d spans", ErrInvalid, q.ID, len(q.Lines), len(e.Spans))
 	}
-	r := &record{id: q.ID, owner: q.Owner, note: q.Note, class: q.Class, phase: Confirmed, version: 1, lines: make([]line, len(q.Lines))}
+	r := &record{id: q.ID, owner: q.Owner, note: q.Note, after: q.Continues, class: q.Class, phase: Confirmed, version: 1, lines: make([]line, len(q.Lines))}
 	if r.created, err = exact("At", e.At); err != nil {
 		return nil, err
 	}
 	if r.start, r.end, err = q.Window.ticks("Window", q.Class == Standby); err != nil {
 		return nil, err
 	}
-	r.asked = r.end
 	if !e.Expires.IsZero() {
 		r.held, r.phase = true, Held
 		if r.expires, err = exact("Expires", e.Expires); err != nil {
 			return nil, err
 		}
+	}
+	if r.show, err = tick.Seconds(e.Show); err != nil || r.show > 0 && r.class == Standby {
+		return nil, fmt.Errorf("%w: booking %q: Show is %s", ErrInvalid, q.ID, e.Show)
 	}
 	for i, x := range e.Spans {
 		l := line{pool: q.Lines[i].Pool, count: q.Lines[i].Count, pinned: q.Lines[i].Nodes, seats: q.Lines[i].Nodes}
@@ -154,7 +162,7 @@ func (r *record) checkShape() error {
 		if l.to > lastTick || l.lead > lastTick {
 			return bad("a line in pool %q ends after the year 9999", l.pool)
 		}
-		if l.cleanup < 0 || l.cleanup > l.to-l.from || l.from > r.start || r.phase != Ended && l.to-l.cleanup < r.end {
+		if l.cleanup < 0 || l.cleanup > l.to-l.from || l.from > r.start || !r.phase.cleans() && l.to-l.cleanup < r.end {
 			return bad("the envelope in pool %q does not hold its window", l.pool)
 		}
 	}
@@ -163,17 +171,27 @@ func (r *record) checkShape() error {
 
 // request returns the request that r was made for, in its normal form.
 func (r *record) request() Request {
-	q := Request{ID: r.id, Owner: r.owner, Class: r.class, Window: windowOf(r.start, r.end), Note: r.note, Lines: make([]Line, len(r.lines))}
+	q := Request{ID: r.id, Owner: r.owner, Class: r.class, Window: windowOf(r.start, r.end), Note: r.note, Continues: r.after, Lines: make([]Line, len(r.lines))}
 	for i := range r.lines {
 		q.Lines[i] = Line{Pool: r.lines[i].pool, Count: r.lines[i].count, Nodes: slices.Clone(r.lines[i].pinned)}
 	}
 	return q
 }
 
-// original returns the request as it was first made, before any Extend.
+// keep notes the request as it is before its first change.
+func (r *record) keep() {
+	if r.origin == nil {
+		q := r.request()
+		r.origin = &origin{r.owner, r.start, r.end, q.Lines}
+	}
+}
+
+// original returns the request as it was first made.
 func (r *record) original() Request {
 	q := r.request()
-	q.Window = windowOf(r.start, r.asked)
+	if o := r.origin; o != nil {
+		q.Owner, q.Window, q.Lines = o.owner, windowOf(o.start, o.end), o.lines
+	}
 	return q
 }
 
@@ -185,6 +203,13 @@ func (r *record) booking() Booking {
 	}
 	if !r.phase.Live() {
 		b.EndedAt = tick.Time(r.ended)
+	}
+	b.CheckedIn, b.From, b.Into, b.ContinuedBy = r.shown, r.split, r.into, r.before
+	if r.show > 0 {
+		b.ShowBy = tick.Time(r.start + r.show)
+	}
+	if r.yield > 0 {
+		b.Yielded = tick.Time(r.yield)
 	}
 	from, to := r.lines[0].from, r.lines[0].to
 	for _, l := range r.lines {

@@ -139,7 +139,7 @@ func (c *Calendar) seatStandby(now int64, r *record, e Seated, byPool [][]string
 func (s *state) notForStandby(r *record, l *line, name string, now int64) error {
 	n, _ := s.node(name)
 	to := addTicks(now, s.pool(l.pool).reclaim) + 1
-	id, busy := s.otherSeat(name, now, to, r.id)
+	id, busy := s.kept(name, now, to)
 	if !busy {
 		id, busy = overlap(&s.plans, name, now, to)
 	}
@@ -157,6 +157,19 @@ func (s *state) notForStandby(r *record, l *line, name string, now int64) error 
 		e.Blocking = []Blocking{{o.id, o.owner, windowOf(x.from, x.to), x.count}}
 	}
 	return e
+}
+
+// kept returns who keeps the node from Standby claims in [from, to).
+func (s *state) kept(name string, from, to int64) (string, bool) {
+	for x := range s.seats.Before(slot{node: name, from: to - 1, id: lastID}) {
+		if x.node != name || x.to <= from {
+			break
+		}
+		if s.rec(x.id).yield < to {
+			return x.id, true
+		}
+	}
+	return "", false
 }
 
 // Binding yields what the host should seat by at: the confirmed Firm bookings

@@ -30,9 +30,9 @@ type snapshot struct {
 func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.start)
 	c.instant(&v.now)
-	list(c, &v.pools, 13, c.pool)
+	list(c, &v.pools, 14, c.pool)
 	list(c, &v.outages, 7, c.outage)
-	list(c, &v.recs, 16, c.record)
+	list(c, &v.recs, 24, c.record)
 	list(c, &v.notices, 2, func(n *notice) {
 		c.str(&n.node)
 		c.str(&n.by)
@@ -52,7 +52,6 @@ func (c *coder) record(p **record) {
 	c.bool(&v.held)
 	c.instant(&v.start)
 	c.until(&v.end)
-	c.until(&v.asked)
 	c.instant(&v.created)
 	if v.held {
 		c.instant(&v.expires)
@@ -61,7 +60,30 @@ func (c *coder) record(p **record) {
 		c.instant(&v.ended)
 	}
 	c.uint(&v.version)
+	c.origin(&v.origin)
+	c.seconds(&v.show)
+	c.bool(&v.shown)
+	c.int(&v.yield)
+	c.str(&v.split)
+	c.str(&v.into)
+	c.str(&v.after)
+	c.str(&v.before)
 	list(c, &v.lines, 11, c.line)
+}
+
+func (c *coder) origin(v **origin) {
+	some := *v != nil
+	if c.bool(&some); !some {
+		return
+	}
+	if c.r != nil {
+		*v = &origin{}
+	}
+	o := *v
+	c.str(&o.owner)
+	c.instant(&o.start)
+	c.until(&o.end)
+	list(c, &o.lines, 3, c.requestLine)
 }
 
 func (c *coder) line(v *line) {
@@ -189,6 +211,11 @@ func restore(b []byte) (*Calendar, error) {
 			s.swap(tok, old, n)
 		}
 	}
+	for _, r := range v.recs {
+		if err := s.checkChain(r); err != nil {
+			return nil, err
+		}
+	}
 	for i, x := range v.notices {
 		n, ok := s.node(x.node)
 		next, some := s.reclaimer(x.node, s.now)
@@ -238,6 +265,21 @@ func (s *state) checkRecord(r *record) error {
 	if (r.phase == Active || r.phase == Grace) && r.start > s.now || r.phase == Grace && r.end > s.now {
 		return bad("it is %s too early", r.phase)
 	}
+	if r.show > lastTick || r.shown && (r.class != Firm || r.phase == Held || r.phase == NoShow) || r.phase == NoShow && r.show == 0 ||
+		r.phase == Active && r.show > 0 && !r.shown && r.start+r.show < s.now {
+		return bad("checked in is %t after %d seconds", r.shown, r.show)
+	}
+	if r.yield != 0 && (r.phase != Active || r.class != Firm || r.yield < s.now || r.yield > r.end) {
+		return bad("yielded until %d", r.yield)
+	}
+	if (r.into != "") != (r.phase == Merged) {
+		return bad("it is %s into %q", r.phase, r.into)
+	}
+	for _, id := range []string{r.split, r.into, r.after, r.before} {
+		if id != "" && checkID("id", id) != nil {
+			return checkID("id", id)
+		}
+	}
 	for i := range r.lines {
 		if err := s.checkLine(r, &r.lines[i]); err != nil {
 			return bad("pool %q: %v", r.lines[i].pool, err)
@@ -258,10 +300,10 @@ func (s *state) checkLine(r *record, l *line) error {
 	if live && r.class == Firm && (l.open && l.from > s.now || !l.open && (l.from < s.now || r.phase >= Active)) {
 		return fmt.Errorf("open is %t", l.open)
 	}
-	if r.class == Firm && r.phase == Ended && !l.open {
+	if r.class == Firm && (r.phase == Ended || r.phase == NoShow) && !l.open {
 		return fmt.Errorf("it ended without having begun")
 	}
-	if len(l.seats) > 0 && (r.phase > Ended || r.class == Standby && r.phase != Active) {
+	if len(l.seats) > 0 && (!live && !r.phase.cleans() || r.class == Standby && r.phase != Active) {
 		return fmt.Errorf("a %s %s booking has no seats", r.phase, r.class)
 	}
 	if int64(len(l.seats)) > l.count && (r.class == Firm || l.count > 0) {
@@ -292,7 +334,7 @@ func (s *state) checkLine(r *record, l *line) error {
 			if live && n.standby != "" {
 				return fmt.Errorf("node %q has two Standby claims", name)
 			}
-			if id, busy := s.otherSeat(name, s.now, s.now+1, r.id); live && busy && s.rec(id).opened(name) {
+			if id, busy := s.otherSeat(name, s.now, s.now+1, r.id); live && busy && s.rec(id).opened(name) && s.rec(id).yield == 0 {
 				return fmt.Errorf("node %q has a Standby claim and Firm booking %q", name, id)
 			}
 			continue
@@ -303,7 +345,7 @@ func (s *state) checkLine(r *record, l *line) error {
 		if id, busy := s.otherSeat(name, l.seatFrom(name), l.to, r.id); busy {
 			return fmt.Errorf("node %q has booking %q, too", name, id)
 		}
-		if ok && n.standby != "" && l.open && live && l.to > s.now {
+		if ok && n.standby != "" && l.open && live && l.to > s.now && r.yield == 0 {
 			return fmt.Errorf("node %q has Standby claim %q, too", name, n.standby)
 		}
 	}

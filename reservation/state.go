@@ -71,14 +71,26 @@ type record struct {
 	id, owner, note string
 	class           Class
 	phase           Phase
-	held            bool  // made by Hold
-	start, end      int64 // end may be tick.Forever
-	asked           int64 // the first end, by which a repeated request is known
+	held            bool    // made by Hold
+	start, end      int64   // end may be tick.Forever
+	origin          *origin // the request as it was made, if it has changed since
 	created         int64
 	expires         int64 // if held
 	ended           int64 // if not live
 	version         uint64
+	show            int64  // from start on; who has not checked in by then is a no-show; 0: no rule
+	shown           bool   // checked in
+	yield           int64  // until then Standby claims may use its nodes; 0: not at all
+	split, into     string // where it came from, and went to
+	after, before   string // the booking it continues, and the one that continues it
 	lines           []line // by pool, each pool once
+}
+
+// origin is what of a request may change later.
+type origin struct {
+	owner      string
+	start, end int64
+	lines      []Line
 }
 
 // line is what a booking has of one pool.
@@ -146,7 +158,7 @@ func (r *record) floating(l *line) bool {
 
 // occupies reports whether line l keeps nodes from others in its envelope.
 func (r *record) occupies(l *line) bool {
-	return r.class == Firm && r.phase <= Ended && l.from < l.to
+	return r.class == Firm && (r.phase.Live() || r.phase.cleans()) && l.from < l.to
 }
 
 // uses returns how many nodes line l keeps from others in its envelope. In the
@@ -155,7 +167,7 @@ func (r *record) uses(l *line) int64 {
 	switch {
 	case !r.occupies(l):
 		return 0
-	case r.phase == Ended:
+	case r.phase.cleans():
 		return int64(len(l.seats))
 	default:
 		return l.count
@@ -235,10 +247,12 @@ type clearing struct {
 }
 
 // Kinds of due items. At one instant they come in this order: expiries, ends,
-// capacity changes, notices, then begins.
+// capacity changes, plans, notices, then begins.
 const (
 	dueExpiry = iota
+	dueYield  // the owner gets its nodes back
 	dueEnd    // of the window, or of the grace
+	dueNoShow // nobody has checked in
 	dueOutage // the end of one
 	dueNear   // the lead of a floating line begins
 	dueNotice // id is a node

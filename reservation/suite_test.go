@@ -33,7 +33,7 @@ func newCalendar(t require.TestingT, start time.Time, pools ...reservation.Pool)
 
 var suitePools = []reservation.Pool{
 	poolOf("a", 5, 1, reservation.Policy{Prep: 5 * time.Minute, Grace: 4 * time.Minute, Cleanup: 3 * time.Minute}),
-	poolOf("b", 4, 0, reservation.Policy{MaxLength: 6 * time.Hour, Horizon: 14 * 24 * time.Hour}),
+	poolOf("b", 4, 0, reservation.Policy{MaxLength: 6 * time.Hour, Horizon: 14 * 24 * time.Hour, NoShowGrace: 40 * time.Minute}),
 }
 
 // randomCommand runs one command drawn from r; many of them are refused. It
@@ -67,7 +67,7 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 		q.Class, q.Lines = reservation.Standby, []reservation.Line{{Pool: pool}}
 		q.Window = reservation.Window{Start: at.Truncate(time.Second).Add(time.Second)}
 	}
-	coin, k, ttl := r.IntN(8), r.IntN(24), time.Duration(1+r.IntN(60))*time.Minute
+	coin, k, ttl := r.IntN(8), r.IntN(34), time.Duration(1+r.IntN(60))*time.Minute
 	show := func(b reservation.Booking, err error) (string, error) {
 		return fmt.Sprintf("%+v", b), err
 	}
@@ -124,6 +124,51 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 			return "removed", c.RemovePool(at, pool)
 		}
 		return "set", c.SetPool(at, p)
+	case 23:
+		return show(c.Move(at, target, q.Window, version))
+	case 24:
+		return show(c.Resize(at, target, q.Lines, version))
+	case 25:
+		return show(c.Transfer(at, target, q.Owner, version))
+	case 26:
+		b, moved, err := c.Push(at, target, from.Add(length), version)
+		return fmt.Sprintf("%+v %+v", b, moved), err
+	case 27, 28:
+		part := reservation.Part{Time: from}
+		if b, ok := c.Find(target); ok && coin < 5 {
+			part = reservation.Part{Lines: []reservation.Line{{Pool: b.Lines[0].Pool, Count: 1}}}
+		}
+		b, child, err := c.Split(at, target, id, part, version)
+		return fmt.Sprintf("%+v %+v", b, child), err
+	case 29:
+		for b := range c.Bookings("", reservation.Window{}) {
+			if b.Continues != "" && coin < 3 {
+				return show(c.Merge(at, b.ID, b.Continues, version))
+			}
+			if b.From != "" && coin > 2 {
+				return show(c.Merge(at, b.ID, b.From, version))
+			}
+		}
+		return show(c.Merge(at, target, id, version))
+	case 30:
+		if coin < 2 {
+			return show(c.Revoke(at, target, "why not", version))
+		}
+		return show(c.CheckIn(at, target, version))
+	case 31:
+		if coin < 3 {
+			return show(c.Reclaim(at, target, version))
+		}
+		to := time.Time{}
+		if coin < 6 {
+			to = from
+		}
+		return show(c.Yield(at, target, to, version))
+	case 32:
+		if b, ok := c.Find(target); ok {
+			q.Owner, q.Continues, q.Class, q.Lines, q.Window = b.Owner, b.ID, reservation.Firm, b.Lines, reservation.Window{Start: b.Window.End, End: b.Window.End.Add(length)}
+		}
+		return show(c.Book(at, q))
 	default:
 		gone, err := c.Forget(at, at.Truncate(time.Second).Add(-time.Duration(coin)*time.Hour))
 		return fmt.Sprint(gone), err

@@ -85,22 +85,31 @@ func ExampleModel_Judge() {
 		return reservationtest.Command{Op: reservationtest.Book, At: at, Request: reservation.Request{ID: id, Owner: "ants", Window: w, Lines: []reservation.Line{line}}}
 	}
 	fmt.Println(model.Do(book("a", 1, 2, reservation.Line{Pool: "h100", Count: 2})))
-	fmt.Println(model.Judge(book("b", 1, 3, reservation.Line{Pool: "h100", Count: 1})))
-	fmt.Println(model.Judge(book("b", 2, 3, reservation.Line{Pool: "h100", Count: 1})))
-	fmt.Println(model.Judge(book("b", 2, 3, reservation.Line{Pool: "h100", Nodes: []string{"n2"}})))
+	for _, c := range []reservationtest.Command{
+		book("b", 1, 3, reservation.Line{Pool: "h100", Count: 1}),
+		book("b", 2, 3, reservation.Line{Pool: "h100", Count: 1}),
+		book("b", 2, 3, reservation.Line{Pool: "h100", Nodes: []string{"n2"}}),
+	} {
+		verdict, why := model.Judge(c)
+		fmt.Printf("%s %q\n", verdict, why)
+	}
 	// Output:
 	// <nil>
-	// Refuse pool h100 has 0 free nodes in [2026-03-01T01:00:00Z, 2026-03-01T03:00:00Z), not 1
-	// Accept
-	// Either
+	// Refuse "pool h100 has 0 free nodes in [2026-03-01T01:00:00Z, 2026-03-01T03:00:00Z), not 1"
+	// Accept ""
+	// Either ""
 }
 
 func ExampleD90() {
 	trace := reservationtest.D90(10_000, 1)
-	fmt.Println(len(trace.Arrivals), len(trace.Pool.Units), trace.Span.Hours()/24)
-	fmt.Printf("%.1f\n", trace.Load())
-	for _, a := range trace.Arrivals[:2] {
-		fmt.Println(a.Start.Format(time.DateTime), a.Length, a.Nodes, a.Owner)
+	cal, _ := reservation.New(reservation.Config{Pools: []reservation.Pool{trace.Pool}, Start: trace.Start})
+	refused := 0
+	for c := range trace.Commands() {
+		if c.On(cal) != nil {
+			refused++
+		}
 	}
-	// Output:
+	fmt.Printf("%d requests, %.1f of %d nodes over %.0f days, %d refused\n",
+		len(trace.Arrivals), trace.Load(), len(trace.Pool.Units), trace.Span.Hours()/24, refused)
+	// Output: 10000 requests, 0.9 of 12500 nodes over 90 days, 0 refused
 }
