@@ -5,6 +5,8 @@ package cow_test
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -82,6 +84,14 @@ func TestForksAreIndependent(t *testing.T) {
 					w.wantSet[v] = true
 				}
 			},
+			"fill": func(t *rapid.T) {
+				w := pick()
+				vs := rapid.SliceOfNDistinct(rapid.IntRange(0, 500), 0, 200, rapid.ID).Draw(t, "vs")
+				for _, v := range vs {
+					w.wantSet[v] = true
+				}
+				w.set.Fill(w.edit.Token(), vs)
+			},
 			"remove": func(t *rapid.T) {
 				w := pick()
 				v := rapid.IntRange(0, 500).Draw(t, "v")
@@ -146,6 +156,68 @@ func TestSortedRanges(t *testing.T) {
 	require.Equal(t, [2]int{1, 9}, [2]int{least, most})
 	_, ok := s.Find(4)
 	require.False(t, ok)
+}
+
+// Fill replaces what is equal, like Put.
+func TestFillReplaces(t *testing.T) {
+	type pair struct{ key, val int }
+	var edit cow.Edit
+	s := cow.NewSorted(func(a, b pair) bool { return a.key < b.key })
+	s.Put(edit.Token(), pair{2, 0})
+	s.Fill(edit.Token(), []pair{{3, 3}, {1, 5}, {2, 4}})
+	require.Equal(t, []pair{{1, 5}, {2, 4}, {3, 3}}, slices.Collect(s.All()))
+}
+
+// BenchmarkFill loads n items that come in random order or sorted.
+func BenchmarkFill(b *testing.B) {
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"n=10k", 10_000}, {"n=100k", 100_000}, {"n=1M", 1_000_000}} {
+		type item struct {
+			key int
+			val string
+		}
+		less := func(a, b item) bool { return a.key < b.key }
+		items := make([]item, size.n)
+		for i, k := range rand.New(rand.NewPCG(1, 2)).Perm(size.n) {
+			items[i].key = k
+		}
+		ready := slices.SortedFunc(slices.Values(items), func(a, b item) int { return cmp.Compare(a.key, b.key) })
+		load := map[string]func(*cow.Sorted[item], *cow.Token){
+			"fill":        func(s *cow.Sorted[item], tok *cow.Token) { s.Fill(tok, slices.Clone(items)) },
+			"fill-sorted": func(s *cow.Sorted[item], tok *cow.Token) { s.Fill(tok, ready) },
+			"puts-sorted": func(s *cow.Sorted[item], tok *cow.Token) {
+				for _, x := range ready {
+					s.Put(tok, x)
+				}
+			},
+			"puts": func(s *cow.Sorted[item], tok *cow.Token) {
+				for _, x := range items {
+					s.Put(tok, x)
+				}
+			},
+		}
+		for _, name := range []string{"fill", "puts", "fill-sorted", "puts-sorted"} {
+			b.Run(size.name+"/"+name, func(b *testing.B) {
+				var edit cow.Edit
+				for b.Loop() {
+					s := cow.NewSorted(less)
+					load[name](&s, edit.Token())
+				}
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				s := cow.NewSorted(less)
+				load[name](&s, edit.Token())
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size.n), "ns/item")
+				b.ReportMetric(float64(int64(after.HeapAlloc)-int64(before.HeapAlloc))/float64(size.n), "B/item")
+				runtime.KeepAlive(&s)
+			})
+		}
+	}
 }
 
 func BenchmarkFork(b *testing.B) {

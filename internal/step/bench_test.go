@@ -20,8 +20,9 @@ const (
 	capacity = 100_000
 )
 
-// A trace is a kind of calendar: bookings of equal mean weight that fill 85 to
-// 92 % of the capacity, more in one week and less in the next.
+// A trace is a kind of calendar: bookings that fill 85 to 92 % of the capacity,
+// more in one week and less in the next. None is refused, so a trace of few
+// large ones passes the capacity for moments.
 type trace struct {
 	name        string
 	span        int64
@@ -35,12 +36,10 @@ var (
 )
 
 func sizeName(n int) string {
-	switch {
-	case n >= 1_000_000:
+	if n >= 1_000_000 {
 		return fmt.Sprintf("n=%dM", n/1_000_000)
-	default:
-		return fmt.Sprintf("n=%dk", n/1000)
 	}
+	return fmt.Sprintf("n=%dk", n/1000)
 }
 
 // A booked is a trace played n times.
@@ -97,12 +96,12 @@ func (k *booked) sample(tree *step.Tree) {
 }
 
 // query draws a search for an earliest fit: hard ones ask for so many units
-// that these are free for one instant in a hundred to a thousand.
+// that these are free for one to thirty instants in a hundred.
 func (k *booked) query(hard bool) (from, latest, length, limit int64) {
 	from, latest, length = k.span/8+k.r.Int64N(k.span/2), k.span*7/8, k.length()
 	count := 1 + k.r.Int64N(max(1, int64(2*k.mean)))
 	if hard {
-		count = k.free[2+k.r.IntN(18)]
+		count = k.free[20+k.r.IntN(580)]
 	}
 	return from, latest, length, capacity - count
 }
@@ -127,6 +126,8 @@ func (k *booked) engines(tree *step.Tree, tok *cow.Token) []engine {
 // the ratio is what counts.
 //
 //	go test ./internal/step -run '^$' -bench 'D90|S90|D611'
+//
+// An update is one Add: half of them book, half cancel.
 func BenchmarkD90(b *testing.B)  { d90.bench(b) }
 func BenchmarkS90(b *testing.B)  { s90.bench(b) }
 func BenchmarkD611(b *testing.B) { d611.bench(b) }
@@ -197,5 +198,50 @@ func TestLevelsAgree(t *testing.T) {
 			was, wasOK := es[1].fit(from, latest, length, limit)
 			require.Equal(t, fmt.Sprint(was, wasOK), fmt.Sprint(s, ok))
 		}
+	}
+}
+
+// BenchmarkBuild makes one tree of n ranges, at once and one by one. The order
+// is random; the sort is the greater part of "bulk".
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(sizeName(n), func(b *testing.B) {
+			var edit cow.Edit
+			k := d90.book(n)
+			b.Run("bulk", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					k.build(edit.Token())
+				}
+				perOp(b, n)
+			})
+			b.Run("steps", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					var tree step.Tree
+					for _, x := range k.ranges {
+						tree.Add(edit.Token(), x[0], x[1], x[2])
+					}
+				}
+				perOp(b, n)
+			})
+		})
+	}
+}
+
+// BenchmarkFirstChange makes one change of a fresh fork: it copies two paths.
+func BenchmarkFirstChange(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(sizeName(n), func(b *testing.B) {
+			var edit cow.Edit
+			k := d90.book(n)
+			base := k.build(edit.Token())
+			b.ReportAllocs()
+			for b.Loop() {
+				fork, tree := edit.Fork(), base
+				from, to, amount := k.draw()
+				tree.Add(fork.Token(), from, to, amount)
+			}
+		})
 	}
 }

@@ -18,8 +18,8 @@ import (
 //	[+2@1 +3@4] [−2@6 −3@9]     packed into leaves from the left
 //	[     1          6    ]     and the leaves into inner nodes
 //
-// It costs O(n log n) for the sort and O(n) for the rest, and half the memory
-// of a tree that grew by single steps, since its nodes are full.
+// It costs O(n log n) for the sort and O(n) for the rest. Nodes are filled to
+// seven eighths: a full one would split at the first change that follows.
 //
 // The zero Builder is ready for use. A Builder is for one goroutine.
 type Builder struct{ list []change }
@@ -86,8 +86,8 @@ func sum(list []change) []change {
 	return out
 }
 
-// full is how many slots of a node may be in use: one more splits it.
-const full = nodeCap - 1
+// full is how many slots of a new node are in use at most.
+const full = nodeCap - nodeCap/8
 
 // parts returns how many nodes hold n slots.
 func parts(n int) int { return (n + full - 1) / full }

@@ -10,21 +10,39 @@ import (
 // A Step is a range [From, To) on which the level is constant.
 type Step struct{ From, To, Level int64 }
 
+// A place is a slot of a leaf; slot −1 is the time before its first change.
+type place struct {
+	nd   *node
+	i    int
+	base int64 // the level before nd
+}
+
+// level returns the level that the change at p leads to.
+func (p place) level() int64 {
+	if p.i < 0 {
+		return p.base
+	}
+	return p.base + p.nd.level[p.i]
+}
+
+// find returns the place of the last change up to t; tr is not empty.
+func (tr *Tree) find(t int64) place {
+	p := place{nd: tr.root}
+	for !p.nd.leaf() {
+		k := max(p.nd.upto(t)-1, 0)
+		p.base += p.nd.level[k]
+		p.nd = p.nd.in.kids[k]
+	}
+	p.i = p.nd.upto(t) - 1
+	return p
+}
+
 // At returns the level at t.
 func (tr *Tree) At(t int64) int64 {
-	var level int64
-	for nd := tr.root; nd != nil; {
-		k := nd.upto(t) - 1
-		if k < 0 {
-			break
-		}
-		level += nd.level[k]
-		if nd.leaf() {
-			break
-		}
-		nd = nd.in.kids[k]
+	if tr.root == nil {
+		return 0
 	}
-	return level
+	return tr.find(t).level()
 }
 
 // Max returns the greatest level on [from, to), which must not be empty.
@@ -32,8 +50,7 @@ func (tr *Tree) Max(from, to int64) int64 {
 	if tr.root == nil {
 		return 0
 	}
-	hi, _ := tr.root.within(from, to)
-	return hi
+	return tr.root.highest(0, math.MinInt64, from, to)
 }
 
 // Min returns the least level on [from, to), which must not be empty.
@@ -41,39 +58,71 @@ func (tr *Tree) Min(from, to int64) int64 {
 	if tr.root == nil {
 		return 0
 	}
-	_, lo := tr.root.within(from, to)
-	return lo
+	return tr.root.lowest(0, math.MaxInt64, from, to)
 }
 
-// within returns the greatest and the least level on [from, to), as far as nd
-// knows: before its first change the level is 0.
-func (nd *node) within(from, to int64) (hi, lo int64) {
-	k := nd.upto(from) - 1 // the slot in force at from
-	last := nd.n - 1       // the last slot that begins before to
+// highest returns the greater of most and the greatest level on [from, to), as
+// far as nd knows, where base is the level before nd. The children that lie
+// wholly inside come first: what they reach often spares a look into the two
+// that hold an end.
+//
+//	from ├─────────────────────┤ to
+//	 │ k  │ …  │ inside │ …  │ last │
+func (nd *node) highest(base, most, from, to int64) int64 {
+	k, last := nd.slots(from, to)
+	if k < 0 {
+		most = max(most, base)
+	}
+	if nd.leaf() {
+		for i := max(k, 0); i <= last; i++ {
+			most = max(most, base+nd.level[i])
+		}
+		return most
+	}
+	for i := k + 1; i < last; i++ {
+		most = max(most, base+nd.level[i]+nd.in.max[i])
+	}
+	if k >= 0 && base+nd.level[k]+nd.in.max[k] > most {
+		most = nd.in.kids[k].highest(base+nd.level[k], most, from, to)
+	}
+	if last > k && base+nd.level[last]+nd.in.max[last] > most {
+		most = nd.in.kids[last].highest(base+nd.level[last], most, from, to)
+	}
+	return most
+}
+
+// lowest is the mirror image of highest.
+func (nd *node) lowest(base, least, from, to int64) int64 {
+	k, last := nd.slots(from, to)
+	if k < 0 {
+		least = min(least, base)
+	}
+	if nd.leaf() {
+		for i := max(k, 0); i <= last; i++ {
+			least = min(least, base+nd.level[i])
+		}
+		return least
+	}
+	for i := k + 1; i < last; i++ {
+		least = min(least, base+nd.level[i]+nd.in.min[i])
+	}
+	if k >= 0 && base+nd.level[k]+nd.in.min[k] < least {
+		least = nd.in.kids[k].lowest(base+nd.level[k], least, from, to)
+	}
+	if last > k && base+nd.level[last]+nd.in.min[last] < least {
+		least = nd.in.kids[last].lowest(base+nd.level[last], least, from, to)
+	}
+	return least
+}
+
+// slots returns the slot of nd in force at from, −1 if none is, and the last
+// slot that begins before to.
+func (nd *node) slots(from, to int64) (k, last int) {
+	k, last = nd.upto(from)-1, nd.n-1
 	if nd.t[last] >= to {
 		last = nd.upto(to-1) - 1
 	}
-	if nd.leaf() {
-		if k >= 0 {
-			hi, lo = nd.level[k], nd.level[k]
-		}
-		for i := k + 1; i <= last; i++ {
-			hi, lo = max(hi, nd.level[i]), min(lo, nd.level[i])
-		}
-		return hi, lo
-	}
-	if k >= 0 {
-		hi, lo = nd.in.kids[k].within(from, to)
-		hi, lo = hi+nd.level[k], lo+nd.level[k]
-	}
-	for i := k + 1; i < last; i++ {
-		hi, lo = max(hi, nd.level[i]+nd.in.max[i]), min(lo, nd.level[i]+nd.in.min[i])
-	}
-	if last > k && (nd.level[last]+nd.in.max[last] > hi || nd.level[last]+nd.in.min[last] < lo) {
-		a, b := nd.in.kids[last].within(from, to)
-		hi, lo = max(hi, a+nd.level[last]), min(lo, b+nd.level[last])
-	}
-	return hi, lo
+	return k, last
 }
 
 // Steps yields the constant ranges that make up [from, to), in order, without

@@ -129,7 +129,7 @@ func (nd *node) split(tok *cow.Token) *node {
 	}
 	r := &node{tok: tok}
 	if !nd.leaf() {
-		r.in = new(inner)
+		r.in = &inner{low: nd.in.low}
 	}
 	r.move(nd, nodeCap/2)
 	nd.cut(nodeCap / 2)
