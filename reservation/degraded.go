@@ -30,8 +30,8 @@ type Degradation struct {
 // come back, the host seats it elsewhere, or it ends. A node that became a spare
 // under a booking stays with it.
 //
-// With nothing short it costs O(log n) per pool. While the count is short it
-// costs O(m) for the m changes of level from now on.
+// It costs O((1+k) log n) for k ranges in which the count is short and k bookings
+// that lack nodes.
 func (c *Calendar) Degraded() iter.Seq[Degradation] {
 	return func(yield func(Degradation) bool) {
 		s := &c.core.S
@@ -114,10 +114,7 @@ func (s *state) deadSeats(pool string, now int64) []lack {
 // a known lack does, it is the same ones.
 func (s *state) overcount(p *pool, last, now int64, known []lack) []lack {
 	var out []lack
-	for x := range p.load.Steps(now, tick.Forever) {
-		if x.Level <= p.open {
-			continue
-		}
+	for x := range p.load.Above(now, tick.Forever, p.open) {
 		var lines []victim
 		cuts := []int64{x.To}
 		cut := func(at int64) {

@@ -172,6 +172,63 @@ func (nd *node) each(base, from int64, f func(t, level int64) bool) bool {
 	return true
 }
 
+// Above yields the constant ranges of [from, to) whose level passes limit, in
+// order. It passes over whole subtrees that stay below: O((1+k) log n) for k of
+// them.
+func (tr *Tree) Above(from, to, limit int64) iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		if from >= to {
+			return
+		}
+		cur := Step{From: from, Level: tr.At(from)}
+		going := true
+		change := func(t, level int64) bool {
+			if t >= to {
+				return false
+			}
+			if cur.Level > limit {
+				cur.To = t
+				going = yield(cur)
+			}
+			cur = Step{From: t, Level: level}
+			return going
+		}
+		if tr.root != nil {
+			tr.root.above(0, from, limit, change)
+		}
+		if going && cur.Level > limit {
+			cur.To = to
+			yield(cur)
+		}
+	}
+}
+
+// above is each, but of a child that stays within limit f sees only the first
+// change, as if it led to limit.
+func (nd *node) above(base, from, limit int64, f func(t, level int64) bool) bool {
+	i := nd.upto(from)
+	if nd.leaf() {
+		for ; i < nd.n; i++ {
+			if !f(nd.t[i], base+nd.level[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	for i = max(i-1, 0); i < nd.n; i++ {
+		if nd.t[i] > from && base+nd.level[i]+nd.in.max[i] <= limit {
+			if !f(nd.t[i], limit) {
+				return false
+			}
+			continue
+		}
+		if !nd.in.kids[i].above(base+nd.level[i], from, limit, f) {
+			return false
+		}
+	}
+	return true
+}
+
 // Changes yields every change, in order: what a snapshot or a test needs to see.
 func (tr *Tree) Changes() iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {

@@ -62,6 +62,13 @@ func check(t *rapid.T, w *world) {
 	want, wantOK := w.want.firstFit(from, latest, length, limit)
 	require.Equal(t, fmt.Sprint(want, wantOK), fmt.Sprint(got, ok), "fit from %d latest %d length %d limit %d", from, latest, length, limit)
 	at := from
+	var above []step.Step
+	for s := range w.tree.Steps(from, to) {
+		if s.Level > limit {
+			above = append(above, s)
+		}
+	}
+	require.Equal(t, above, slices.Collect(w.tree.Above(from, to, limit)), "above %d in [%d,%d)", limit, from, to)
 	for s := range w.tree.Steps(from, to) {
 		require.Equal(t, at, s.From)
 		require.Less(t, s.From, s.To)

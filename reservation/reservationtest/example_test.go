@@ -101,7 +101,7 @@ func ExampleModel_Judge() {
 }
 
 func ExampleD90() {
-	trace := reservationtest.D90(10_000, 1)
+	trace := reservationtest.D90(2000, 1)
 	cal, _ := reservation.New(reservation.Config{Pools: []reservation.Pool{trace.Pool}, Start: trace.Start})
 	refused := 0
 	for c := range trace.Commands() {
@@ -111,5 +111,5 @@ func ExampleD90() {
 	}
 	fmt.Printf("%d requests, %.1f of %d nodes over %.0f days, %d refused\n",
 		len(trace.Arrivals), trace.Load(), len(trace.Pool.Units), trace.Span.Hours()/24, refused)
-	// Output: 10000 requests, 0.9 of 12500 nodes over 90 days, 0 refused
+	// Output: 2000 requests, 0.9 of 12500 nodes over 90 days, 0 refused
 }
