@@ -42,6 +42,7 @@ func (c *Calendar) apply(e Event) error {
 		return fmt.Errorf("%w: %s: %w", ErrEvent, e.Kind(), err)
 	}
 	s.now = at
+	s.applied++
 	tok := c.core.Token()
 	do(tok)
 	s.trimPlans(tok)
@@ -160,6 +161,7 @@ func (e HoldConfirmed) prepare(s *state) (change, error) {
 	return func(tok *cow.Token) {
 		n := r.next()
 		n.phase = Confirmed
+		n.shown = r.show > 0 && s.now >= r.start // who confirms in its window is there
 		s.swap(tok, r, n)
 	}, nil
 }

@@ -26,6 +26,7 @@ type Config struct {
 // safe whenever reading is.
 type Calendar struct {
 	core engine.Core[state, Event]
+	base uint64 // how many events the state had when this was forked
 }
 
 // New returns a calendar with the pools of cfg and no bookings.
@@ -58,7 +59,27 @@ func New(cfg Config) (*Calendar, error) {
 
 // Fork returns an independent copy with no pending events. It costs the same
 // for every size.
-func (c *Calendar) Fork() *Calendar { return &Calendar{core: c.core.Fork()} }
+func (c *Calendar) Fork() *Calendar { return &Calendar{core: c.core.Fork(), base: c.core.S.applied} }
+
+// Commit makes what was done on a fork of c the present of c, with its events,
+// unless c has changed since the fork was made. The fork stays as it is. It costs
+// the same for every size.
+//
+// Possible errors: [ErrStale]; then do the same again on a new fork.
+func (c *Calendar) Commit(fork *Calendar) error {
+	if fork.base != c.core.S.applied {
+		return fmt.Errorf("%w: %d events happened in between", ErrStale, c.core.S.applied-fork.base)
+	}
+	next := fork.core.Fork()
+	for _, e := range c.core.Events() {
+		next.Record(e)
+	}
+	for _, e := range fork.core.Events() {
+		next.Record(e)
+	}
+	c.core = next
+	return nil
+}
 
 // Events returns what was decided since New, Restore, Fork or TakeEvents. The
 // caller must not change the slice.

@@ -32,6 +32,8 @@ var (
 	ErrState = errors.New("reservation: wrong phase")
 	// ErrVersion marks a booking that changed since the caller read it.
 	ErrVersion = errors.New("reservation: version has changed")
+	// ErrStale marks a fork whose base has changed since.
+	ErrStale = errors.New("reservation: stale fork")
 	// ErrEvent marks an event that contradicts the state it is applied to.
 	ErrEvent = errors.New("reservation: event contradicts the state")
 	// ErrCorrupt marks bytes that no release of this package wrote.

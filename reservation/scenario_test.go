@@ -377,5 +377,12 @@ func TestScenario41ForkDropped(t *testing.T) {
 	}
 	after, _ := c.MarshalBinary()
 	require.Equal(t, before, after, "I9")
+	other := c.Fork()
+	require.NoError(t, book(other, "A", "10:00", "12:00", 1))
+	require.NoError(t, c.Commit(other))
+	require.Equal(t, []string{"booked"}, kinds(c))
+	require.ErrorIs(t, c.Commit(fork), reservation.ErrStale)
+	_, err := c.Cancel(at("00:00"), "A", 0)
+	require.NoError(t, err)
 	require.Equal(t, int64(8), free(t, c, "00:00", "23:00"))
 }

@@ -21,6 +21,7 @@ import (
 // Everything else is an index that Restore rebuilds.
 type state struct {
 	start, now int64
+	applied    uint64 // events so far in this process; says whether a fork is stale
 
 	pools   cow.Sorted[*pool]   // by name
 	nodes   cow.Sorted[node]    // by name

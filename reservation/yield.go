@@ -76,7 +76,8 @@ func (s *state) notice(r *record) int64 {
 }
 
 // CheckIn says that somebody uses a booking, so that it does not become a NoShow.
-// Its envelope must have begun. Checking in again changes nothing.
+// Its envelope must have begun. Confirming a hold in its window is a check-in, too.
+// Checking in again changes nothing.
 //
 // Possible errors: [ErrUnknown], [ErrVersion], [ErrState].
 func (c *Calendar) CheckIn(at time.Time, id string, ifVersion uint64) (Booking, error) {

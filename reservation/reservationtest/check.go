@@ -37,7 +37,7 @@ func Recount(c *reservation.Calendar) error {
 	r := recount{c: c, now: c.Present(), outages: slices.Collect(c.Outages()), degraded: slices.Collect(c.Degraded())}
 	always := reservation.Window{Start: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)}
 	for b := range c.Bookings("", always) {
-		if b.Class == reservation.Firm && b.Envelope.End.After(r.now) {
+		if b.Class == reservation.Firm && (b.Phase.Live() || cleans(b)) && b.Envelope.End.After(r.now) {
 			r.add(b)
 		}
 	}
@@ -74,10 +74,15 @@ type taken struct {
 // nodes returns how many nodes the line keeps from others: in the cleanup those
 // that it had, before that its count.
 func (x taken) nodes() int64 {
-	if x.booking.Phase == reservation.Ended {
+	if cleans(x.booking) {
 		return int64(len(x.seats))
 	}
 	return x.line.Count
+}
+
+// cleans reports whether a booking is over and its nodes may be in cleanup.
+func cleans(b reservation.Booking) bool {
+	return b.Phase == reservation.Ended || b.Phase == reservation.NoShow || b.Phase == reservation.Revoked
 }
 
 func (r *recount) wrong(format string, args ...any) {

@@ -68,7 +68,9 @@
 // # Limits and non-goals
 //
 // The model counts nodes and does not know which: with pinned lines or planned
-// outages in the future it can only say that a yes was wrong, not that a no was. It
-// knows no Seat by the host, no change of pools and no versions. Generated worlds
-// have at most three pools of six nodes, and instants on a grid of five minutes.
+// outages in the future it can only say that a yes was wrong, not that a no was. Its
+// commands are those that every front end has, the [Op] list; it knows no versions,
+// no seats by the host, no change of pools, no moves, splits and merges, no chains
+// and no check-in. [Recount] knows what comes of all of them. Generated worlds have
+// at most three pools of six nodes, and instants on a grid of five minutes.
 package reservationtest
