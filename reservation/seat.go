@@ -19,7 +19,8 @@ import (
 // whole envelope. Before its envelope begins a floating booking may be seated
 // again elsewhere. Once it has begun, and always if it is pinned, only seats
 // that are missing or in outage may be replaced; healthy ones stay. In their
-// place, and only there, nodes may be spares.
+// place, and only there, nodes may be spares. A booking that continues it follows,
+// if that costs nobody anything.
 //
 // A Standby claim that has begun may get any set, also none, of nodes that no
 // other Standby claim has and no Firm envelope holds or will hold within the
@@ -67,9 +68,37 @@ func (c *Calendar) Seat(at time.Time, id string, nodes []string) (Booking, error
 					}
 				}
 			}
-			return c.seatably(e, n)
+			if err := c.seatably(e, n); err != nil {
+				return err
+			}
+			c.seatBehind(now, n)
+			return nil
 		})
 	})
+}
+
+// seatBehind seats the booking that continues r where r is, if that costs
+// nobody anything.
+func (c *Calendar) seatBehind(now int64, r *record) {
+	s := &c.core.S
+	b := s.rec(r.before)
+	if b == nil || !b.phase.Live() || b.begun() {
+		return
+	}
+	n := b.next()
+	for i := range n.lines {
+		l := &n.lines[i]
+		nodes := r.lines[i].seats
+		if int64(len(nodes)) != l.count || s.seatLine(now, n, l, nodes) != nil {
+			return
+		}
+		l.seats, l.plan, l.near = nodes, nil, false
+	}
+	if slices.Equal(n.nodes(), b.nodes()) {
+		return
+	}
+	// A refusal leaves it where it was.
+	_ = c.seatably(Seated{tick.Time(now), b.id, n.nodes()}, n)
 }
 
 // seatLine checks the nodes proposed for one line of a Firm booking.

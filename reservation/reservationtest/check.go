@@ -30,9 +30,8 @@ func Check(t require.TestingT, c *reservation.Calendar) {
 // It looks at the present and the future. It costs O(c·n) for n bookings and c
 // changes, and is meant for small calendars.
 //
-// A booking does not tell the envelope of each of its lines. Where several lines
-// differ and the policy of a pool has changed since, the widest envelope is the
-// bound from above and the window the bound from below.
+// A booking of several lines does not tell the envelope of each. There the widest
+// is the bound from above, and its window with the grace the bound from below.
 func Recount(c *reservation.Calendar) error {
 	r := recount{c: c, now: c.Present(), outages: slices.Collect(c.Outages()), degraded: slices.Collect(c.Degraded())}
 	always := reservation.Window{Start: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)}
@@ -63,7 +62,7 @@ type recount struct {
 }
 
 // taken is one line of a Firm booking. Its envelope is at least sure and at
-// most widest; nearly always both are the same.
+// most widest; of a booking with one line both are the same.
 type taken struct {
 	booking      reservation.Booking
 	line         reservation.Line
@@ -91,36 +90,18 @@ func (r *recount) wrong(format string, args ...any) {
 
 // add notes the lines of a booking with their envelopes.
 func (r *recount) add(b reservation.Booking) {
-	var lines []taken
-	var first, last time.Time
-	for i, l := range b.Lines {
+	for _, l := range b.Lines {
 		x := taken{booking: b, line: l, sure: b.Envelope, widest: b.Envelope}
+		if len(b.Lines) > 1 {
+			x.sure = reservation.Window{Start: b.Window.Start, End: b.GraceEnd}
+			if !b.EndedAt.IsZero() && b.EndedAt.Before(b.GraceEnd) {
+				x.sure.End = b.EndedAt
+			}
+		}
 		for _, s := range b.Seats {
 			if s.Pool == l.Pool {
 				x.seats = append(x.seats, s.Node)
 			}
-		}
-		if p, ok := r.c.Pool(l.Pool); ok && len(b.Lines) > 1 {
-			end := b.GraceEnd
-			if !b.EndedAt.IsZero() && b.EndedAt.Before(end) {
-				end = b.EndedAt
-			}
-			x.sure = reservation.Window{Start: b.Window.Start.Add(-p.Policy.Prep), End: end.Add(p.Policy.Cleanup)}
-		}
-		if i == 0 || x.sure.Start.Before(first) {
-			first = x.sure.Start
-		}
-		if i == 0 || x.sure.End.After(last) {
-			last = x.sure.End
-		}
-		lines = append(lines, x)
-	}
-	known := first.Equal(b.Envelope.Start) && last.Equal(b.Envelope.End)
-	for _, x := range lines {
-		if known {
-			x.widest = x.sure
-		} else {
-			x.sure = b.Window
 		}
 		r.lines = append(r.lines, x)
 	}
@@ -158,14 +139,17 @@ func (r *recount) levels(p reservation.Pool) {
 
 // level checks one step of a profile at an instant.
 func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step) {
-	var capacity, least, most, live int64
-	used := map[string]bool{}
+	var least, most, live int64 // nodes in envelopes
+	sure, maybe := map[string]bool{}, map[string]bool{}
 	for _, x := range r.lines {
 		if x.line.Pool != p.Name {
 			continue
 		}
 		if contains(x.widest, at) {
 			most += x.nodes()
+			for _, n := range x.seats {
+				maybe[n] = true
+			}
 		}
 		if contains(x.sure, at) {
 			least += x.nodes()
@@ -173,17 +157,23 @@ func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step)
 				live += x.nodes()
 			}
 			for _, n := range x.seats {
-				used[n] = true
+				sure[n] = true
 			}
 		}
 	}
+	var few, many int64 // nodes that are there; one that became a spare stays with its booking
 	for _, u := range p.Units {
-		if (!u.Spare || used[u.Name]) && !r.out(u.Name, at) { // a node that became a spare stays with its booking
-			capacity++
+		switch {
+		case r.out(u.Name, at):
+		case !u.Spare || sure[u.Name]:
+			few++
+			many++
+		case maybe[u.Name]:
+			many++
 		}
 	}
-	if step.Capacity != capacity || step.Firm < least || step.Firm > most || step.Free != step.Capacity-step.Firm {
-		r.wrong("I1: pool %q at %s: capacity %d, Firm %s, the profile says %+v", p.Name, at, capacity, between(least, most), step)
+	if step.Capacity < few || step.Capacity > many || step.Firm < least || step.Firm > most || step.Free != step.Capacity-step.Firm {
+		r.wrong("I1: pool %q at %s: capacity %s, Firm %s, the profile says %+v", p.Name, at, between(few, many), between(least, most), step)
 	}
 	var short int64
 	for _, d := range r.degraded {
@@ -191,8 +181,8 @@ func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step)
 			short += d.Shortfall
 		}
 	}
-	if short < live-capacity {
-		r.wrong("I2: pool %q at %s: %d nodes for bookings of %d, and only %d are recorded as short", p.Name, at, capacity, live, short)
+	if short < live-many {
+		r.wrong("I2: pool %q at %s: %d nodes for bookings of %d, and only %d are recorded as short", p.Name, at, many, live, short)
 	}
 }
 
