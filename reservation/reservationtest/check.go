@@ -173,7 +173,8 @@ func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step)
 		}
 	}
 	for _, u := range p.Units {
-		if (!u.Spare || used[u.Name]) && !r.out(u.Name, at) { // a node that became a spare stays with its booking
+		// A node that became a spare, or is drained, stays with its booking.
+		if (!u.Spare || used[u.Name]) && !r.out(u.Name, at, reservation.Break) && (used[u.Name] || !r.out(u.Name, at, reservation.Drain)) {
 			capacity++
 		}
 	}
@@ -191,9 +192,9 @@ func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step)
 	}
 }
 
-func (r *recount) out(node string, at time.Time) bool {
+func (r *recount) out(node string, at time.Time, mode reservation.OutageMode) bool {
 	return slices.ContainsFunc(r.outages, func(o reservation.Outage) bool {
-		return slices.Contains(o.Nodes, node) && contains(o.Window, at)
+		return o.Mode == mode && slices.Contains(o.Nodes, node) && contains(o.Window, at)
 	})
 }
 
@@ -242,7 +243,7 @@ func (r *recount) seated(x taken) {
 		}
 		lacks := x.line.Count
 		for _, n := range x.seats {
-			if !r.out(n, at) {
+			if !r.out(n, at, reservation.Break) {
 				lacks--
 			}
 		}
