@@ -338,9 +338,9 @@ func (s *state) otherSeat(name string, from, to int64, self string) (string, boo
 }
 
 // free reports whether nobody but self has the node in [from, to) and no outage
-// touches it there. Plans of others count only if plans is set.
+// or drain touches it there. Plans of others count only if plans is set.
 func (s *state) free(name string, from, to int64, self string, plans bool) bool {
-	if _, busy := s.otherSeat(name, from, to, self); busy || s.outIn(name, from, to) {
+	if _, busy := s.otherSeat(name, from, to, self); busy || s.closedIn(name, from, to) {
 		return false
 	}
 	if plans {

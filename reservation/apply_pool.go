@@ -89,7 +89,7 @@ func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 		for _, name := range o.nodes {
 			if n, ok := s.node(name); ok && n.pool == def.Name {
 				closed = append(closed, slot{node: name, from: o.from, to: o.to})
-				s.outs.Put(tok, slot{name, o.from, o.to, o.id})
+				s.outsOf(o).Put(tok, slot{name, o.from, o.to, o.id})
 				s.fixed.Put(tok, fix{def.Name, o.from, name, outageRef + o.id})
 			}
 		}
@@ -183,7 +183,7 @@ func (s *state) dropNode(tok *cow.Token, name string) {
 	}
 	for o := range s.outages.All() {
 		if o.has(name) {
-			s.outs.Remove(tok, slot{name, o.from, o.to, o.id})
+			s.outsOf(o).Remove(tok, slot{name, o.from, o.to, o.id})
 			s.fixed.Remove(tok, fix{n.pool, o.from, name, outageRef + o.id})
 		}
 	}

@@ -87,6 +87,9 @@ func (e Seated) prepare(s *state) (change, error) {
 	}
 	for i := range n.lines {
 		l := &n.lines[i]
+		if len(byPool[i]) == 0 && n.floating(l) {
+			continue // a repair of other lines: it goes on floating
+		}
 		l.setSeats(byPool[i], at)
 		l.plan = nil
 		l.near = false

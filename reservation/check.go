@@ -61,10 +61,14 @@ func (s *state) checkLevels(p *pool) error {
 			add(load, l.from, l.to, n)
 		}
 	}
-	outs := map[string][]slot{}
+	outs, drains := map[string][]slot{}, map[string][]slot{}
 	for o := range s.outages.All() {
 		for _, name := range o.nodes {
-			outs[name] = append(outs[name], slot{from: o.from, to: o.to})
+			if o.drain {
+				drains[name] = append(drains[name], slot{from: o.from, to: o.to})
+			} else {
+				outs[name] = append(outs[name], slot{from: o.from, to: o.to})
+			}
 		}
 	}
 	used := map[string][]slot{}
@@ -80,7 +84,7 @@ func (s *state) checkLevels(p *pool) error {
 		ranges := union(outs[u.Name])
 		if !u.Spare {
 			open++
-			for _, x := range ranges {
+			for _, x := range union(append(unseated(drains[u.Name], used[u.Name]), ranges...)) {
 				add(load, x.from, x.to, 1)
 				add(lost, x.from, x.to, 1)
 			}
@@ -101,6 +105,23 @@ func (s *state) checkLevels(p *pool) error {
 		return fmt.Errorf("I1: pool %q has %d open units, not %d", p.Name, open, p.open)
 	}
 	return cmp.Or(sameLevels(p.Name, "load", &p.load, load), sameLevels(p.Name, "lost", &p.lost, lost), sameLevels(p.Name, "extra", &p.extra, extra))
+}
+
+// unseated returns the parts of the ranges in which nobody has a seat, cut at
+// every begin and end.
+func unseated(ranges, seats []slot) (out []slot) {
+	var cuts []int64
+	for _, x := range slices.Concat(ranges, seats) {
+		cuts = append(cuts, x.from, x.to)
+	}
+	slices.Sort(cuts)
+	for i, from := range cuts {
+		at := func(x slot) bool { return x.from <= from && from < x.to }
+		if slices.ContainsFunc(ranges, at) && !slices.ContainsFunc(seats, at) && cuts[i+1] > from {
+			out = append(out, slot{from: from, to: cuts[i+1]})
+		}
+	}
+	return out
 }
 
 func sameLevels(pool, what string, tr *step.Tree, want map[int64]int64) error {
@@ -161,6 +182,7 @@ func (s *state) sameIndexes(o *state) error {
 		same("outs", slices.Collect(s.outs.All()), slices.Collect(o.outs.All())),
 		same("fixed", slices.Collect(s.fixed.All()), slices.Collect(o.fixed.All())),
 		same("nodes", slices.Collect(s.nodes.All()), slices.Collect(o.nodes.All())),
+		same("drains", slices.Collect(s.drains.All()), slices.Collect(o.drains.All())),
 	)
 }
 

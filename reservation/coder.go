@@ -233,4 +233,18 @@ func (c *coder) outage(v *Outage) {
 	c.names(&v.Nodes)
 	c.time(&v.Window.Start)
 	c.end(&v.Window.End)
+	c.outageMode(&v.Mode)
+}
+
+func (c *coder) outageMode(v *OutageMode) {
+	n := uint64(*v)
+	c.uint(&n)
+	if c.r == nil {
+		return
+	}
+	if n > uint64(Drain) {
+		c.r.Fail("outage mode is %d", n)
+		n = 0
+	}
+	*v = OutageMode(n)
 }

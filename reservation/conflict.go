@@ -196,7 +196,7 @@ func (s *state) seatConflict(r *record, l *line, names []string, from, to int64,
 		if bad {
 			first, last = min(first, from), max(last, to)
 		}
-		for _, x := range s.outUnion(name) {
+		for _, x := range s.closedRanges(name) {
 			if x.from < to && x.to > from {
 				bad = true
 				first, last = min(first, max(x.from, from)), max(last, min(x.to, to))

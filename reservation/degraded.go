@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
 )
@@ -19,6 +20,12 @@ type Degradation struct {
 	Pool      string `json:"pool"`
 	Window    Window `json:"window"` // within its envelope, from the present on
 	Shortfall int64  `json:"shortfall"`
+
+	Owner string `json:"owner"`
+	// By is until when a repair saves the booking: up to the begin of its envelope
+	// it notices nothing. Once that has begun it is the begin of the Window, so the
+	// present if it lacks nodes already. Zero in [Impact.Healed].
+	By time.Time `json:"by,omitzero"`
 }
 
 // Degraded yields the bookings that lack nodes now or later, by begin, id and
@@ -79,7 +86,11 @@ func (s *state) degraded(pool string, now int64) []Degradation {
 	if p.load.Max(now, tick.Forever) > p.open {
 		lacks = append(lacks, s.overcount(p, max(now, last), now, lacks)...)
 	}
-	return sumLacks(pool, lacks)
+	out := sumLacks(pool, lacks)
+	for i := range out {
+		s.complete(&out[i], now)
+	}
+	return out
 }
 
 // deadSeats returns the seats of a pool that are in outage.
@@ -193,7 +204,7 @@ func sumLacks(pool string, lacks []lack) []Degradation {
 			continue
 		}
 		if was > 0 {
-			out = append(out, Degradation{id, pool, windowOf(from, at), was})
+			out = append(out, Degradation{ID: id, Pool: pool, Window: windowOf(from, at), Shortfall: was})
 		}
 		from = at
 	}

@@ -81,6 +81,21 @@
 // another: what would leave any booking with less than before, at any instant,
 // is refused.
 //
+// # Failures
+//
+// [Calendar.Impact] tells what an outage, its end or a change of a pool would do to
+// bookings. An outage in mode [Break] takes its nodes from everybody, [Refuse] does
+// so only if that costs no booking anything, and [Drain] lets nobody in and leaves
+// alone who has a seat there.
+//
+// [Calendar.AtRisk] lists the bookings that lack nodes, with the time by which a
+// repair saves them. [Calendar.PlanRepair] finds nodes for them and changes nothing:
+// lost nodes are replaced, healthy ones never move, open nodes come before spares,
+// those of the same failure domain before others, and no other booking loses its
+// own. [Calendar.Repair] does what the plan says, all or nothing; a plan that is
+// stale names the booking that has changed. A booking that has lost all its nodes
+// stays Active with none: its work must not run elsewhere.
+//
 // # Concurrency
 //
 // A Calendar may be read by many goroutines while nobody changes it; Fork is

@@ -205,7 +205,7 @@ func (s *state) usedAfter(pool string, from int64) map[string]int64 {
 	clear(out)
 	for _, u := range units {
 		next := int64(tick.Forever)
-		for _, set := range []*cow.Sorted[slot]{&s.seats, &s.outs} {
+		for _, set := range []*cow.Sorted[slot]{&s.seats, &s.outs, &s.drains} {
 			for x := range set.From(slot{node: u.Name, from: from + 1}) {
 				if x.node == u.Name {
 					next = min(next, x.from)
@@ -246,11 +246,13 @@ func (s *state) nextUse(name string, from int64) int64 {
 		}
 		break
 	}
-	for x := range s.outs.From(slot{node: name, from: from}) {
-		if x.node == name {
-			at = min(at, x.from)
+	for _, set := range []*cow.Sorted[slot]{&s.outs, &s.drains} {
+		for x := range set.From(slot{node: name, from: from}) {
+			if x.node == name {
+				at = min(at, x.from)
+			}
+			break
 		}
-		break
 	}
 	return at
 }

@@ -146,3 +146,55 @@ func ExampleEventJSON() {
 	}
 	// Output: {"kind":"expired","at":"2026-03-02T09:01:00Z","id":"a"} <nil>
 }
+
+// A node fails under a booking: what is at risk, what would repair it, and doing it.
+func ExampleCalendar_PlanRepair() {
+	pool := h100(4)
+	pool.Units[3].Spare = true
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{pool}})
+	_, _ = cal.Book(clock(9, 0), request("train-7", "vision", window(9, 12), 2))
+	_, _ = cal.Book(clock(9, 0), request("eval-1", "speech", window(11, 13), 1))
+	_, _ = cal.SetOutage(clock(10, 0), reservation.Outage{ID: "xid-79", Owner: "health", Nodes: []string{"n2"}})
+	for r := range cal.AtRisk(clock(10, 0)) {
+		fmt.Println(r.ID, "lacks", r.Lacks[0].Shortfall, "by", r.By.Format("15:04"))
+	}
+	plan := cal.PlanRepair(clock(10, 0))
+	for _, s := range plan.Steps {
+		fmt.Println(s.ID, s.Out, "→", s.In, s.Spare) // not n3: eval-1 needs it
+	}
+	if err := cal.Repair(clock(10, 1), plan); err != nil { // such as: the plan is stale
+		fmt.Println(err)
+		return
+	}
+	booking, _ := cal.Find("train-7")
+	fmt.Println(booking.Seats)
+	// Output:
+	// train-7 lacks 1 by 10:00
+	// train-7 n2 → n4 true
+	// [{h100 n1} {h100 n4}]
+}
+
+// Maintenance that asks first, and a drain instead.
+func ExampleCalendar_Impact() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(3)}})
+	pinned := request("train-7", "vision", window(10, 12), 0)
+	pinned.Lines[0].Nodes = []string{"n1", "n2"}
+	_, _ = cal.Book(clock(9, 0), pinned)
+	maintenance := reservation.Outage{ID: "firmware", Owner: "ops", Nodes: []string{"n1"}, Window: window(11, 15), Mode: reservation.Refuse}
+	impact, _ := cal.Impact(clock(9, 0), reservation.Change{SetOutage: &maintenance})
+	for _, d := range impact.Degraded {
+		fmt.Println(d.ID, d.Window, "repair by", d.By.Format("15:04"))
+	}
+	_, err := cal.SetOutage(clock(9, 0), maintenance)
+	fmt.Println(errors.Is(err, reservation.ErrConflict))
+	maintenance.Mode = reservation.Drain
+	impact, err = cal.SetOutage(clock(9, 0), maintenance)
+	fmt.Println(len(impact.Degraded), err)
+	free, _ := cal.FreeNodes("h100", window(12, 14))
+	fmt.Println(free)
+	// Output:
+	// train-7 [2026-03-02T11:00:00Z, 2026-03-02T12:00:00Z) repair by 10:00
+	// true
+	// 0 <nil>
+	// [n2 n3]
+}

@@ -217,7 +217,7 @@ func (s *state) busyUntil(name string, from, to int64) (int64, bool) {
 		}
 		break
 	}
-	for _, x := range s.outUnion(name) {
+	for _, x := range s.closedRanges(name) {
 		if x.from < to && x.to > from {
 			return x.to, true
 		}

@@ -260,7 +260,7 @@ func (s *state) tracks(pool string, member map[string]bool, plans map[string][]s
 				t.busy = append(t.busy, x)
 			}
 		}
-		for _, x := range s.outUnion(u.Name) {
+		for _, x := range s.closedRanges(u.Name) {
 			if x.to > s.now {
 				t.busy = append(t.busy, x)
 			}

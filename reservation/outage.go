@@ -23,14 +23,9 @@ type Outage struct {
 	Reason string   `json:"reason,omitempty"`
 	Nodes  []string `json:"nodes"`
 	Window Window   `json:"window"` // may be open, and may have begun; zero Start: now
-}
-
-// An Impact is what a change did to bookings.
-//
-// An Impact is immutable and safe for concurrent use.
-type Impact struct {
-	// Degraded is what is short now and was not before, as [Calendar.Degraded] has it.
-	Degraded []Degradation `json:"degraded,omitempty"`
+	// Mode is what happens to bookings. An outage that was set to Refuse is a Break
+	// from then on.
+	Mode OutageMode `json:"mode,omitempty"`
 }
 
 // outageOf checks o in its normal form.
@@ -53,30 +48,38 @@ func outageOf(o Outage) (*outage, error) {
 			fail(fmt.Errorf("%w: Outage.Nodes: %q is there twice or out of order", ErrInvalid, n))
 		}
 	}
+	if o.Mode != Break && o.Mode != Drain {
+		fail(fmt.Errorf("%w: Outage.Mode is %s; use Break, Refuse or Drain", ErrInvalid, o.Mode))
+	}
 	from, to, err := o.Window.ticks("Outage.Window", true)
 	fail(err)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return &outage{o.ID, o.Owner, o.Reason, o.Nodes, from, to}, nil
+	return &outage{o.ID, o.Owner, o.Reason, o.Nodes, from, to, o.Mode == Drain}, nil
 }
 
 func (o *outage) public() Outage {
-	return Outage{o.id, o.owner, o.reason, slices.Clone(o.nodes), windowOf(o.from, o.to)}
+	return Outage{o.id, o.owner, o.reason, slices.Clone(o.nodes), windowOf(o.from, o.to), o.mode()}
 }
 
 // SetOutage creates the outage of this id or changes it: nodes, window, owner,
-// reason. It is never refused because of bookings; what it makes short is in
-// the Impact and in [Calendar.Degraded]. The same outage again changes nothing.
-// It costs O(log n) per node, and twice a look at what is short in its pools.
+// reason, mode. What it makes short and what it heals is in the Impact, which
+// [Calendar.Impact] tells beforehand. Only in mode Refuse is it refused because of
+// bookings. The same outage again changes nothing. It costs O(log n) per node, and
+// twice a look at what is short in its pools.
 //
-// Possible errors: [ErrUnknown] for a node, [ErrHorizon] for a window that is
-// over, [ErrEmptyWindow], [ErrUnaligned], [ErrInvalid].
+// Possible errors: [*ImpactError] in mode Refuse, [ErrUnknown] for a node,
+// [ErrHorizon] for a window that is over, [ErrEmptyWindow], [ErrUnaligned],
+// [ErrInvalid].
 func (c *Calendar) SetOutage(at time.Time, o Outage) (Impact, error) {
 	var impact Impact
 	err := c.command(at, func(now int64) error {
 		s := &c.core.S
-		o := o
+		o, refuse := o, o.Mode == Refuse
+		if refuse { // a wish; what is stored is a fact
+			o.Mode = Break
+		}
 		o.Nodes = slices.Clone(o.Nodes)
 		slices.Sort(o.Nodes)
 		if o.Window.Start.IsZero() {
@@ -101,35 +104,35 @@ func (c *Calendar) SetOutage(at time.Time, o Outage) (Impact, error) {
 		pools := s.outagePools(next)
 		if old := s.outage(o.ID); old != nil {
 			if slices.Equal(old.nodes, next.nodes) && old.owner == next.owner && old.reason == next.reason &&
-				old.from == next.from && old.to == next.to {
+				old.from == next.from && old.to == next.to && old.drain == next.drain {
 				return nil
 			}
 			pools = append(pools, s.outagePools(old)...)
 			slices.Sort(pools)
 			pools = slices.Compact(pools)
 		}
-		var before, after []Degradation
-		for _, p := range pools {
-			before = append(before, s.degraded(p, now)...)
-		}
-		if err := c.decide(OutageSet{tick.Time(now), o}, pools...); err != nil {
+		set := func() (err error) {
+			impact, err = c.measure(now, pools, func() error { return c.decide(OutageSet{tick.Time(now), o}, pools...) })
 			return err
 		}
-		for _, p := range pools {
-			after = append(after, s.degraded(p, now)...)
+		if !refuse {
+			return set()
 		}
-		slices.SortFunc(after, compareDegradations)
-		for _, d := range after {
-			if !slices.Contains(before, d) {
-				impact.Degraded = append(impact.Degraded, d)
+		return c.core.Try(func() error {
+			if err := set(); err != nil || len(impact.Degraded) == 0 {
+				return err
 			}
-		}
-		return nil
+			return &ImpactError{Outage: o.ID, Impact: impact}
+		})
 	})
-	return impact, err
+	if err != nil {
+		return Impact{}, err
+	}
+	return impact, nil
 }
 
-// EndOutage gives the nodes of an outage back.
+// EndOutage gives the nodes of an outage back. What that heals, [Calendar.Impact]
+// tells beforehand.
 //
 // Possible errors: [ErrUnknown].
 func (c *Calendar) EndOutage(at time.Time, id string) error {

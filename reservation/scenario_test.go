@@ -118,7 +118,7 @@ func TestScenario8ShortfallIsNotClamped(t *testing.T) {
 	require.NoError(t, book(c, "R", "10:00", "20:00", 8))
 	require.NoError(t, c.SetPool(at("01:00"), h100(4)))
 	require.Equal(t, int64(-4), free(t, c, "10:00", "20:00"))
-	require.Equal(t, []reservation.Degradation{{ID: "R", Pool: "h100", Window: span("10:00", "20:00"), Shortfall: 4}},
+	require.Equal(t, []reservation.Degradation{{ID: "R", Pool: "h100", Window: span("10:00", "20:00"), Shortfall: 4, Owner: "o", By: at("10:00")}},
 		slices.Collect(c.Degraded()))
 	require.NoError(t, c.SetPool(at("02:00"), h100(10)))
 	require.Empty(t, slices.Collect(c.Degraded()))
@@ -227,7 +227,7 @@ func TestScenario21LostNodes(t *testing.T) {
 	c.Advance(at("10:00"))
 	_, err := c.SetOutage(at("10:30"), reservation.Outage{ID: "o", Owner: "ops", Nodes: []string{"n2"}})
 	require.NoError(t, err)
-	require.Equal(t, []reservation.Degradation{{ID: "R", Pool: "h100", Window: span("10:30", "12:00"), Shortfall: 1}}, slices.Collect(c.Degraded()))
+	require.Equal(t, []reservation.Degradation{{ID: "R", Pool: "h100", Window: span("10:30", "12:00"), Shortfall: 1, Owner: "o", By: at("10:30")}}, slices.Collect(c.Degraded()))
 	_, err = c.Seat(at("10:31"), "R", []string{"n2", "n3"})
 	require.ErrorIs(t, err, reservation.ErrState, "n1 is healthy and stays")
 	b, err := c.Seat(at("10:31"), "R", []string{"n1", "n3"})

@@ -172,7 +172,8 @@ func (s *state) notForStandby(r *record, l *line, name string, now int64) error 
 	if !busy {
 		id, busy = overlap(&s.plans, name, now, to)
 	}
-	if !busy && !n.spare && n.standby == "" {
+	drained := meets(&s.drains, name, now, to)
+	if !busy && !n.spare && n.standby == "" && !drained {
 		return nil
 	}
 	e := &ConflictError{ID: r.id, Pool: l.pool, Reason: ReasonSeats, At: windowOf(now, to), Need: 1, Shortfall: 1, Nodes: []string{name}}

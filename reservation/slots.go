@@ -77,7 +77,8 @@ func (s *state) spareUse(name string) []slot {
 }
 
 // addUnit adds n times what one node does to the levels of its pool: an open
-// node is lost in its outages, a spare is one node more while a booking has it.
+// node is lost in its outages, and in its drains while nobody has it; a spare is
+// one node more while a booking has it.
 // It is taken off before a seat or an outage of the node changes, and put back
 // afterwards.
 func (s *state) addUnit(tok *cow.Token, name string, n int64) {
@@ -96,7 +97,7 @@ func (s *state) addUnit(tok *cow.Token, name string, n int64) {
 		}
 		return
 	}
-	if ranges := s.outUnion(name); len(ranges) > 0 {
+	if ranges := s.lostRanges(name); len(ranges) > 0 {
 		p := *s.pool(nd.pool)
 		for _, x := range ranges {
 			p.load.Add(tok, x.from, x.to, n)
@@ -129,11 +130,11 @@ func (s *state) swapOutage(tok *cow.Token, old, now *outage) {
 		}
 		s.addUnit(tok, name, -1)
 		if old.has(name) {
-			s.outs.Remove(tok, slot{name, old.from, old.to, old.id})
+			s.outsOf(old).Remove(tok, slot{name, old.from, old.to, old.id})
 			s.fixed.Remove(tok, fix{nd.pool, old.from, name, outageRef + old.id})
 		}
 		if now.has(name) {
-			s.outs.Put(tok, slot{name, now.from, now.to, now.id})
+			s.outsOf(now).Put(tok, slot{name, now.from, now.to, now.id})
 			s.fixed.Put(tok, fix{nd.pool, now.from, name, outageRef + now.id})
 		}
 		s.addUnit(tok, name, +1)

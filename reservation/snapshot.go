@@ -31,7 +31,7 @@ func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.start)
 	c.instant(&v.now)
 	list(c, &v.pools, 14, c.pool)
-	list(c, &v.outages, 7, c.outage)
+	list(c, &v.outages, 8, c.outage)
 	list(c, &v.recs, 24, c.record)
 	list(c, &v.notices, 2, func(n *notice) {
 		c.str(&n.node)
@@ -113,7 +113,7 @@ func (c *Calendar) AppendBinary(b []byte) ([]byte, error) {
 		v.pools = append(v.pools, p.Pool)
 	}
 	for o := range s.outages.All() {
-		v.outages = append(v.outages, Outage{o.id, o.owner, o.reason, o.nodes, windowOf(o.from, o.to)})
+		v.outages = append(v.outages, Outage{o.id, o.owner, o.reason, o.nodes, windowOf(o.from, o.to), o.mode()})
 	}
 	for n := range s.nodes.All() {
 		if n.notice != "" {

@@ -43,6 +43,7 @@ type state struct {
 	fixed   cow.Sorted[fix]      // begins of seats and outages by pool
 	ready   cow.Sorted[ready]    // open nodes by the end of their last Firm seat
 	dead    cow.Sorted[deadSeat] // nodes with a seat and an outage at one time
+	drains  cow.Sorted[slot]     // drains by node and time; may overlap. They are not in outs
 }
 
 // pool is a Pool, its terms and its levels over time.
@@ -148,6 +149,7 @@ type outage struct {
 	id, owner, reason string
 	nodes             []string // sorted; a name may be gone from the pools
 	from, to          int64
+	drain             bool // whoever has a seat there keeps it
 }
 
 const none = -1 << 63 // no instant
@@ -333,6 +335,7 @@ func newState() state {
 		fixed:   cow.NewSorted(fix.less),
 		ready:   cow.NewSorted(ready.less),
 		dead:    cow.NewSorted(deadSeat.less),
+		drains:  cow.NewSorted(slot.less),
 	}
 }
 

@@ -67,7 +67,7 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 		q.Class, q.Lines = reservation.Standby, []reservation.Line{{Pool: pool}}
 		q.Window = reservation.Window{Start: at.Truncate(time.Second).Add(time.Second)}
 	}
-	coin, k, ttl := r.IntN(8), r.IntN(34), time.Duration(1+r.IntN(60))*time.Minute
+	coin, k, ttl := r.IntN(8), r.IntN(36), time.Duration(1+r.IntN(60))*time.Minute
 	show := func(b reservation.Booking, err error) (string, error) {
 		return fmt.Sprintf("%+v", b), err
 	}
@@ -106,6 +106,7 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 		if coin == 0 {
 			o.Window = reservation.Window{}
 		}
+		o.Mode = []reservation.OutageMode{reservation.Break, reservation.Break, reservation.Refuse, reservation.Drain}[n-1]
 		impact, err := c.SetOutage(at, o)
 		return fmt.Sprintf("%+v", impact), err
 	case 21:
@@ -169,6 +170,12 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 			q.Owner, q.Continues, q.Class, q.Lines, q.Window = b.Owner, b.ID, reservation.Firm, b.Lines, reservation.Window{Start: b.Window.End, End: b.Window.End.Add(length)}
 		}
 		return show(c.Book(at, q))
+	case 33, 34:
+		plan := c.PlanRepair(at)
+		if coin == 0 && len(plan.Steps) > 0 {
+			plan.Steps[len(plan.Steps)-1].Version++
+		}
+		return fmt.Sprintf("%+v", plan), c.Repair(at, plan)
 	default:
 		gone, err := c.Forget(at, at.Truncate(time.Second).Add(-time.Duration(coin)*time.Hour))
 		return fmt.Sprint(gone), err
@@ -201,6 +208,14 @@ func randomQuestions(r *rand.Rand, c *reservation.Calendar) string {
 	}
 	fmt.Fprintln(&b, slices.Collect(c.Degraded()), slices.Collect(c.Binding(from)), slices.Collect(c.Outages()))
 	fmt.Fprintln(&b, slices.Collect(c.Bookings("", reservation.Window{})))
+	fmt.Fprintln(&b, slices.Collect(c.AtRisk(from)), c.PlanRepair(from), c.PlanRepair(from, "b"))
+	closing := reservation.Outage{ID: "o1", Owner: "ops", Nodes: []string{"a-1", "b-2"}, Window: w}
+	smaller := suitePools[1]
+	smaller.Units = smaller.Units[:2]
+	for _, change := range []reservation.Change{{SetOutage: &closing}, {EndOutage: "o0"}, {SetPool: &smaller}, {}} {
+		impact, err := c.Impact(from, change)
+		fmt.Fprintln(&b, impact, err)
+	}
 	js, err := c.MarshalJSON()
 	fmt.Fprintln(&b, string(js), err)
 	return b.String()

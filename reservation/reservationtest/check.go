@@ -163,9 +163,11 @@ func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step)
 	}
 	var few, many int64 // nodes that are there; one that became a spare stays with its booking
 	for _, u := range p.Units {
+		// A drained node counts, like a spare, while a booking has it.
+		closed := u.Spare || r.out(u.Name, at, reservation.Drain)
 		switch {
-		case r.out(u.Name, at):
-		case !u.Spare || sure[u.Name]:
+		case r.out(u.Name, at, reservation.Break):
+		case !closed || sure[u.Name]:
 			few++
 			many++
 		case maybe[u.Name]:
@@ -186,9 +188,9 @@ func (r *recount) level(p reservation.Pool, at time.Time, step reservation.Step)
 	}
 }
 
-func (r *recount) out(node string, at time.Time) bool {
+func (r *recount) out(node string, at time.Time, mode reservation.OutageMode) bool {
 	return slices.ContainsFunc(r.outages, func(o reservation.Outage) bool {
-		return slices.Contains(o.Nodes, node) && contains(o.Window, at)
+		return o.Mode == mode && slices.Contains(o.Nodes, node) && contains(o.Window, at)
 	})
 }
 
@@ -237,7 +239,7 @@ func (r *recount) seated(x taken) {
 		}
 		lacks := x.line.Count
 		for _, n := range x.seats {
-			if !r.out(n, at) {
+			if !r.out(n, at, reservation.Break) {
 				lacks--
 			}
 		}

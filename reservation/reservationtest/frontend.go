@@ -16,6 +16,9 @@ import (
 )
 
 // A FrontEnd is what is tested: anything that takes bookings.
+//
+// A FrontEnd is safe for concurrent use by multiple goroutines only if its
+// [Suite] says so.
 type FrontEnd interface {
 	// Do runs one command. An error means that it was refused and that it changed
 	// nothing. An Advance is never refused.

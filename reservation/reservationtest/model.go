@@ -18,7 +18,8 @@ var ErrRefused = errors.New("reservationtest: refused")
 // answer. It knows how many nodes are taken and never which; nothing in it is
 // fast, kept or shared with the calendar that it judges.
 //
-// A Model may be read by many goroutines while nobody changes it.
+// A Model may be read by many goroutines while nobody changes it; Fork is safe
+// whenever reading is.
 type Model struct {
 	now      time.Time
 	pools    []reservation.Pool
