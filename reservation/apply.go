@@ -155,6 +155,7 @@ func (s *state) finish(r *record, phase Phase) change {
 func (s *state) finished(r *record, phase Phase, at int64) *record {
 	n := r.next()
 	n.phase, n.ended = phase, at
+	n.detached = n.detached || phase == Cancelled && s.goesOn(n.series)
 	for i := range n.lines {
 		n.lines[i].plan, n.lines[i].near = nil, false
 		if n.class == Standby || phase != Ended {

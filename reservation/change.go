@@ -175,6 +175,7 @@ func (s *state) extended(r *record, newEnd time.Time) (*record, error) {
 	}
 	n := r.next()
 	n.end = end
+	n.detached = n.series != ""
 	for i := range n.lines {
 		l := &n.lines[i]
 		if r.class == Standby {

@@ -161,6 +161,8 @@ func (s *state) sameIndexes(o *state) error {
 		same("outs", slices.Collect(s.outs.All()), slices.Collect(o.outs.All())),
 		same("fixed", slices.Collect(s.fixed.All()), slices.Collect(o.fixed.All())),
 		same("nodes", slices.Collect(s.nodes.All()), slices.Collect(o.nodes.All())),
+		same("occs", slices.Collect(s.occs.All()), slices.Collect(o.occs.All())),
+		sameWaits(&s.waits, &s.waitIDs),
 	)
 }
 

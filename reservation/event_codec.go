@@ -31,6 +31,13 @@ var kinds = map[uint64]Event{
 	17: OutageSet{},
 	18: OutageEnded{},
 	19: Forgotten{},
+	30: SeriesMade{},
+	31: OccurrenceBooked{},
+	32: SeriesContinued{},
+	33: SeriesStopped{},
+	34: Waited{},
+	35: Withdrawn{},
+	36: WaitLapsed{},
 }
 
 // DecodeEvent reads an event that AppendBinary wrote. What it accepts encodes
