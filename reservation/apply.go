@@ -176,6 +176,7 @@ func (s *state) finish(r *record, phase Phase) change {
 func (s *state) finished(r *record, phase Phase, at int64) *record {
 	n := r.next()
 	n.phase, n.ended, n.yield = phase, at, 0
+	n.detached = n.detached || phase == Cancelled && s.goesOn(n.series)
 	for i := range n.lines {
 		l := &n.lines[i]
 		l.plan, l.near = nil, false

@@ -29,6 +29,7 @@ func (e Changed) build(s *state) (old, n *record, err error) {
 	}
 	n.phase, n.version, n.origin = r.phase, r.version+1, r.origin
 	n.shown, n.yield, n.split, n.before = r.shown, r.yield, r.split, r.before
+	n.series, n.index, n.shift, n.detached = r.series, r.index, r.shift, r.series != ""
 	if n.origin == nil {
 		n.keep()
 		n.origin.owner, n.origin.start, n.origin.end, n.origin.lines = r.owner, r.start, r.end, r.request().Lines
@@ -103,6 +104,9 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 	if s.rec(e.Child) != nil {
 		return nil, nil, nil, fmt.Errorf("%w: booking %q", ErrExists, e.Child)
 	}
+	if err := s.claimable(e.Child, r.owner); err != nil {
+		return nil, nil, nil, err
+	}
 	if r.class != Firm {
 		return nil, nil, nil, fmt.Errorf("%w: booking %q is %s; only a Firm one is split", ErrState, r.id, r.class)
 	}
@@ -117,6 +121,8 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 	parent.keep()
 	child.id, child.split, child.version, child.origin = e.Child, r.id, 1, nil
 	child.held, child.expires = false, 0
+	child.series, child.index, child.shift, child.detached = "", 0, 0, false
+	parent.detached = parent.series != ""
 	if !e.Time.IsZero() {
 		t, err := exact("Time", e.Time)
 		if err != nil {
@@ -262,6 +268,7 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 	n.keep()
 	over = s.finished(gone, Merged, at)
 	over.into, over.after, over.before = into.id, "", ""
+	over.detached, n.detached = over.series != "", n.series != ""
 	if gone.after == into.id && into.before == gone.id { // one after the other
 		if gone.before != "" {
 			return bad("are continued by %q; merge that one first", gone.before)
@@ -383,7 +390,7 @@ func (e NotShown) prepare(s *state) (change, error) {
 	return func(tok *cow.Token) { s.swap(tok, r, s.stopped(r, NoShow, at)) }, reached(e.ID, e.At, r.start+r.show)
 }
 
-func (e Withdrawn) prepare(s *state) (change, error) {
+func (e BookingRevoked) prepare(s *state) (change, error) {
 	r, err := s.find(e.ID, Held, Confirmed, Active, Grace)
 	if err != nil {
 		return nil, err

@@ -68,6 +68,9 @@ func (c *Calendar) place(now int64, q Request, ttl int64) error {
 		}
 		return nil
 	}
+	if err := s.claimable(q.ID, q.Owner); err != nil {
+		return err
+	}
 	e := Booked{At: tick.Time(now), Request: q}
 	if ttl > 0 {
 		end, _ := tick.Exact(q.Window.End)

@@ -128,4 +128,9 @@ type Booking struct {
 	// Envelope is the range in which its nodes are not free for others:
 	// [Start − Prep, End + Grace + Cleanup), the widest of its pools.
 	Envelope Window `json:"envelope"`
+
+	Series   string        `json:"series,omitempty"`   // of which it is an occurrence, if any
+	Index    int64         `json:"index,omitempty"`    // in the series
+	Shift    time.Duration `json:"shift,omitempty"`    // how much later than the rule ShiftWithin has put it
+	Detached bool          `json:"detached,omitempty"` // changed by itself: the series leaves it alone
 }

@@ -17,7 +17,12 @@ import (
 type Config struct {
 	Pools []Pool    // may be empty; [Calendar.SetPool] adds more
 	Start time.Time // the first present; windows before it are refused. Zero: year 1
+	// MaxBypass is how often an entry of the waiting list is passed over by later
+	// ones; see [Calendar.Due]. 0 = 8; negative: never.
+	MaxBypass int
 }
+
+const defaultBypass = 8
 
 // A Calendar knows who may use which nodes, when. It is a value: fork it, change
 // the fork, and keep or drop it.
@@ -39,6 +44,9 @@ func New(cfg Config) (*Calendar, error) {
 	errs := []error{err}
 	s := &c.core.S
 	s.start, s.now = start, start
+	if s.bypass = int64(max(cfg.MaxBypass, 0)); cfg.MaxBypass == 0 {
+		s.bypass = defaultBypass
+	}
 	for i, p := range cfg.Pools {
 		if s.pool(p.Name) != nil {
 			errs = append(errs, fmt.Errorf("%w: Config.Pools[%d]: pool %q is there twice", ErrExists, i, p.Name))

@@ -188,6 +188,7 @@ func (s *state) extended(r *record, newEnd time.Time) (*record, error) {
 	n.keep()
 	n.end = end
 	n.yield = min(n.yield, end)
+	n.detached = n.series != ""
 	for i := range n.lines {
 		l := &n.lines[i]
 		if r.class == Standby {

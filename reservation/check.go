@@ -183,6 +183,8 @@ func (s *state) sameIndexes(o *state) error {
 		same("fixed", slices.Collect(s.fixed.All()), slices.Collect(o.fixed.All())),
 		same("nodes", slices.Collect(s.nodes.All()), slices.Collect(o.nodes.All())),
 		same("drains", slices.Collect(s.drains.All()), slices.Collect(o.drains.All())),
+		same("occs", slices.Collect(s.occs.All()), slices.Collect(o.occs.All())),
+		sameWaits(&s.waits, &s.waitIDs),
 	)
 }
 

@@ -96,6 +96,25 @@
 // stale names the booking that has changed. A booking that has lost all its nodes
 // stays Active with none: its work must not run elsewhere.
 //
+// # Series and the waiting list
+//
+// A [Series] is a rule of package recur in a zone. Its occurrences up to BookAhead
+// are bookings like others, with an index that never changes; the tail is an
+// intent, and keeps nothing. To change one occurrence by Extend or Cancel detaches
+// that one: the rule, and so the others, stay as they are. Events and snapshots
+// hold the rule, the name of its zone and the instants that were decided, never
+// zone data: replay gives the same calendar on every machine, and new zone data
+// move nothing ([Calendar.Drift] says what they would).
+//
+// A [Waiting] is an entry of the waiting list and keeps nothing either. Since the
+// future can be booked, an entry waits only while nothing fits in its range of time:
+// until somebody gives something back, a node returns, or the Horizon of its pool
+// moves on. The calendar never makes a claim by itself, because somebody has to pay.
+// [Calendar.Due] says what the host should book now: the next occurrences of
+// series, then the entries in order of priority and coming. An entry that does not
+// fit is passed over by smaller ones behind it, but at most Config.MaxBypass times.
+// [Calendar.Expected] says when an entry may begin, and what that is worth.
+//
 // # Concurrency
 //
 // A Calendar may be read by many goroutines while nobody changes it; Fork is
@@ -117,15 +136,18 @@
 // takes O(1). Seating k nodes takes O(u log n) to look and O(k log n) to keep.
 // A line that needs a plan costs O(f + k log n), where f is the number of nodes
 // with a seat or an outage that begins later. If that leaves it short, lines are
-// laid anew within a budget of 2¹⁸ looks. A refusal also costs its offers: a few
-// fits, and O(m) for the earlier one.
+// laid anew within a budget of 2¹⁸ looks. BookSeries costs one Book per occurrence,
+// at most 10,000 of them, and any occurrence is found in O(log e) for e excluded
+// dates. Due costs an EarliestFit for each of at most 256 entries (DueQuery.Limit)
+// and a glance at each series; serving an entry costs a glance at those in front.
+// A refusal also costs its offers: a few fits, and O(m) for the earlier one.
 //
 // # Limits and non-goals
 //
 // Instants and durations are whole seconds of the years 1 to 9999. Ids have at
 // most 256 bytes, a request has at most one line per pool and 64 in all. A
 // Standby claim has no envelope and no grace; its notice is the ReclaimLead. There
-// are no series, waiting lists, topology constraints, shares of nodes or
-// no-shows yet. The calendar counts nodes; which GPUs of a node a job gets is
-// for the allocator, and who may pay for them is for the quota ledger.
+// are no topology constraints, shares of nodes or no-shows yet. A series has Firm
+// lines that do not change. The calendar counts nodes; which GPUs of a node a job
+// gets is for the allocator, and who may pay for them is for the quota ledger.
 package reservation

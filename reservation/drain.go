@@ -61,6 +61,8 @@ func (c *Calendar) happen(d due) error {
 		return c.decide(Planned{at, l.pool, []Plan{{r.id, plan, true}}}, l.pool)
 	case dueOpen:
 		return c.open(d)
+	case dueLapse:
+		return c.decide(WaitLapsed{at, d.id})
 	default:
 		return c.decide(Started{at, d.id})
 	}

@@ -265,11 +265,11 @@ type NotShown struct {
 	ID string    `json:"id"`
 }
 
-// A Withdrawn takes a booking back from its owner. Its nodes are free after the
+// A BookingRevoked takes a booking back from its owner. Its nodes are free after the
 // cleanup, or at once if its envelope has not begun.
 //
-// A Withdrawn is immutable and safe for concurrent use.
-type Withdrawn struct {
+// A BookingRevoked is immutable and safe for concurrent use.
+type BookingRevoked struct {
 	At     time.Time `json:"at"`
 	ID     string    `json:"id"`
 	Reason string    `json:"reason,omitempty"`
@@ -363,7 +363,7 @@ func (CheckedIn) Kind() string { return "checked-in" }
 func (NotShown) Kind() string { return "no-show" }
 
 // Kind returns "revoked".
-func (Withdrawn) Kind() string { return "revoked" }
+func (BookingRevoked) Kind() string { return "revoked" }
 
 // Kind returns "yielded".
 func (Yielded) Kind() string { return "yielded" }

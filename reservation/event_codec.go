@@ -36,8 +36,15 @@ var kinds = map[uint64]Event{
 	22: Joined{},
 	23: CheckedIn{},
 	24: NotShown{},
-	25: Withdrawn{},
+	25: BookingRevoked{},
 	26: Yielded{},
+	30: SeriesMade{},
+	31: OccurrenceBooked{},
+	32: SeriesContinued{},
+	33: SeriesStopped{},
+	34: Waited{},
+	35: Withdrawn{},
+	36: WaitLapsed{},
 }
 
 // DecodeEvent reads an event that AppendBinary wrote. What it accepts encodes
@@ -155,7 +162,7 @@ func (e CheckedIn) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b
 func (e NotShown) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 24, e) }
 
 // AppendBinary appends the event in the form that [DecodeEvent] reads.
-func (e Withdrawn) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 25, e) }
+func (e BookingRevoked) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 25, e) }
 
 // AppendBinary appends the event in the form that [DecodeEvent] reads.
 func (e Yielded) AppendBinary(b []byte) ([]byte, error) { return appendEvent(b, 26, e) }
@@ -184,7 +191,7 @@ func (Split) event()            {}
 func (Joined) event()           {}
 func (CheckedIn) event()        {}
 func (NotShown) event()         {}
-func (Withdrawn) event()        {}
+func (BookingRevoked) event()   {}
 func (Yielded) event()          {}
 
 func (e PoolSet) when() time.Time          { return e.At }
@@ -211,7 +218,7 @@ func (e Split) when() time.Time            { return e.At }
 func (e Joined) when() time.Time           { return e.At }
 func (e CheckedIn) when() time.Time        { return e.At }
 func (e NotShown) when() time.Time         { return e.At }
-func (e Withdrawn) when() time.Time        { return e.At }
+func (e BookingRevoked) when() time.Time   { return e.At }
 func (e Yielded) when() time.Time          { return e.At }
 
 func (e PoolSet) code(c *coder) Event {
@@ -379,7 +386,7 @@ func (e NotShown) code(c *coder) Event {
 	return e
 }
 
-func (e Withdrawn) code(c *coder) Event {
+func (e BookingRevoked) code(c *coder) Event {
 	c.time(&e.At)
 	c.str(&e.ID)
 	c.str(&e.Reason)

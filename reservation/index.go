@@ -39,9 +39,11 @@ func (s *state) swap(tok *cow.Token, old, now *record) {
 	}
 	if now == nil {
 		s.recs.Remove(tok, old)
+		s.swapOccurrence(tok, old, nil)
 		return
 	}
 	s.recs.Put(tok, now)
+	s.swapOccurrence(tok, old, now)
 	if now.phase.Live() {
 		s.live.Put(tok, now)
 	} else {

@@ -183,5 +183,5 @@ func TestEventKinds(t *testing.T) {
 			require.Contains(t, string(b), fmt.Sprintf(`{"kind":%q,"at":"2026-`, e.Kind()))
 		}
 	}
-	require.Len(t, seen, 27, "%v", seen)
+	require.Len(t, seen, 34, "%v", seen)
 }

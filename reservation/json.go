@@ -4,14 +4,15 @@ package reservation
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
 )
 
 // MarshalJSON returns the snapshot for people: the present, the pools, the
-// outages and all bookings, each list in order of its ids. Durations are in
-// nanoseconds.
+// outages, all bookings and series, each list in order of its ids, and the waiting
+// list in the order in which it is served. Durations are in nanoseconds.
 func (c *Calendar) MarshalJSON() ([]byte, error) {
 	s := &c.core.S
 	v := struct {
@@ -19,7 +20,10 @@ func (c *Calendar) MarshalJSON() ([]byte, error) {
 		Pools    []Pool    `json:"pools"`
 		Outages  []Outage  `json:"outages"`
 		Bookings []Booking `json:"bookings"`
-	}{tick.Time(s.now), []Pool{}, []Outage{}, []Booking{}}
+
+		Series   []*SeriesStatus `json:"series,omitempty"`
+		Waitlist []*Waiter       `json:"waitlist,omitempty"`
+	}{tick.Time(s.now), []Pool{}, []Outage{}, []Booking{}, slices.Collect(s.series.All()), slices.Collect(s.waits.All())}
 	for p := range s.pools.All() {
 		v.Pools = append(v.Pools, p.Pool)
 	}

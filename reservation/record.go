@@ -219,6 +219,7 @@ func (r *record) booking() Booking {
 		}
 	}
 	b.Envelope = windowOf(from, to)
+	b.Series, b.Index, b.Shift, b.Detached = r.series, r.index, time.Duration(r.shift)*time.Second, r.detached
 	return b
 }
 

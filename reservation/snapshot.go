@@ -25,6 +25,10 @@ type snapshot struct {
 	outages    []Outage  // by id
 	recs       []*record // by id
 	notices    []notice  // by node
+	bypass     int64
+	waitSeq    uint64
+	series     []SeriesStatus // by id
+	waits      []Waiter       // in the order in which they are served
 }
 
 func (c *coder) snapshot(v *snapshot) {
@@ -32,11 +36,15 @@ func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.now)
 	list(c, &v.pools, 14, c.pool)
 	list(c, &v.outages, 8, c.outage)
-	list(c, &v.recs, 24, c.record)
+	list(c, &v.recs, 25, c.record)
 	list(c, &v.notices, 2, func(n *notice) {
 		c.str(&n.node)
 		c.str(&n.by)
 	})
+	c.int(&v.bypass)
+	c.uint(&v.waitSeq)
+	list(c, &v.series, 14, c.seriesStatus)
+	list(c, &v.waits, 14, c.waiter)
 }
 
 func (c *coder) record(p **record) {
@@ -69,6 +77,12 @@ func (c *coder) record(p **record) {
 	c.str(&v.after)
 	c.str(&v.before)
 	list(c, &v.lines, 11, c.line)
+	c.str(&v.series)
+	if v.series != "" {
+		c.int(&v.index)
+		c.int(&v.shift)
+		c.bool(&v.detached)
+	}
 }
 
 func (c *coder) origin(v **origin) {
@@ -119,6 +133,13 @@ func (c *Calendar) AppendBinary(b []byte) ([]byte, error) {
 		if n.notice != "" {
 			v.notices = append(v.notices, notice{n.name, n.notice})
 		}
+	}
+	v.bypass, v.waitSeq = s.bypass, s.waitSeq
+	for x := range s.series.All() {
+		v.series = append(v.series, *x)
+	}
+	for x := range s.waits.All() {
+		v.waits = append(v.waits, *x)
 	}
 	w := coder{b: append(b, snapshotVersion)}
 	w.snapshot(&v)
@@ -226,7 +247,10 @@ func restore(b []byte) (*Calendar, error) {
 		n.notice, n.reclaimAt = x.by, none
 		s.setNode(tok, &was, n)
 	}
-	return c, nil
+	if err := s.restoreSeries(tok, v.series); err != nil {
+		return nil, err
+	}
+	return c, s.restoreWaits(tok, &v)
 }
 
 // checkRecord checks a decoded record against what is there already.
@@ -249,6 +273,11 @@ func (s *state) checkRecord(r *record) error {
 	}
 	if err := r.checkShape(); err != nil {
 		return err
+	}
+	if r.series != "" {
+		if err := r.checkOccurrence(); err != nil {
+			return err
+		}
 	}
 	if r.version == 0 || r.created > s.now || r.created < s.start {
 		return bad("version %d, created at %s", r.version, tick.Time(r.created))

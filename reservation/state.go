@@ -17,7 +17,8 @@ import (
 // a copy of the struct is a fork. Pools, records and outages are reached by
 // pointer and never changed once they are stored.
 //
-// Encoded: start, now, pools, outages, recs (with seats and plans), notices.
+// Encoded: start, now, pools, outages, recs (with seats and plans), notices,
+// bypass, waitSeq, series, waits.
 // Everything else is an index that Restore rebuilds.
 type state struct {
 	start, now int64
@@ -44,6 +45,13 @@ type state struct {
 	ready   cow.Sorted[ready]    // open nodes by the end of their last Firm seat
 	dead    cow.Sorted[deadSeat] // nodes with a seat and an outage at one time
 	drains  cow.Sorted[slot]     // drains by node and time; may overlap. They are not in outs
+
+	bypass  int64                     // how often an entry is passed over; of Config
+	waitSeq uint64                    // Seq of the last entry
+	series  cow.Sorted[*SeriesStatus] // by id
+	occs    cow.Sorted[occurrence]    // their bookings; an index
+	waits   cow.Sorted[*Waiter]       // in the order in which they are served
+	waitIDs cow.Sorted[*Waiter]       // the same by id; an index
 }
 
 // pool is a Pool, its terms and its levels over time.
@@ -86,6 +94,9 @@ type record struct {
 	split, into     string // where it came from, and went to
 	after, before   string // the booking it continues, and the one that continues it
 	lines           []line // by pool, each pool once
+	series          string // of which it is an occurrence
+	index, shift    int64  // in the series; seconds later than its rule says
+	detached        bool   // changed by itself
 }
 
 // origin is what of a request may change later.
@@ -261,6 +272,7 @@ const (
 	dueNotice // id is a node
 	dueOpen   // the envelope of a line begins
 	dueStart
+	dueLapse // id is a waiting entry
 )
 
 // due is what changes by itself next: of a booking, an outage or a node.
@@ -336,6 +348,10 @@ func newState() state {
 		ready:   cow.NewSorted(ready.less),
 		dead:    cow.NewSorted(deadSeat.less),
 		drains:  cow.NewSorted(slot.less),
+		series:  cow.NewSorted(func(a, b *SeriesStatus) bool { return a.ID < b.ID }),
+		occs:    cow.NewSorted(occurrence.less),
+		waits:   cow.NewSorted((*Waiter).less),
+		waitIDs: cow.NewSorted(func(a, b *Waiter) bool { return a.ID < b.ID }),
 	}
 }
 

@@ -39,6 +39,9 @@ var suitePools = []reservation.Pool{
 // randomCommand runs one command drawn from r; many of them are refused. It
 // draws the same numbers whatever the calendar answers.
 func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string, error) {
+	if r.IntN(4) == 0 {
+		return randomIntent(r, c, at)
+	}
 	id := fmt.Sprintf("r%d", r.IntN(60))
 	target, some := id, r.IntN(100)
 	if live := slices.Collect(c.Bookings("", reservation.Window{})); len(live) > 0 && some < 90 {
@@ -216,6 +219,7 @@ func randomQuestions(r *rand.Rand, c *reservation.Calendar) string {
 		impact, err := c.Impact(from, change)
 		fmt.Fprintln(&b, impact, err)
 	}
+	askIntents(&b, c)
 	js, err := c.MarshalJSON()
 	fmt.Fprintln(&b, string(js), err)
 	return b.String()

@@ -108,7 +108,7 @@ func (c *Calendar) Revoke(at time.Time, id, reason string, ifVersion uint64) (Bo
 		if err := checkText("reason", reason); err != nil {
 			return err
 		}
-		return c.leave(now, r, Withdrawn{tick.Time(now), id, reason})
+		return c.leave(now, r, BookingRevoked{tick.Time(now), id, reason})
 	})
 }
 
