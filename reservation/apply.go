@@ -119,6 +119,9 @@ func (e Booked) prepare(s *state) (change, error) {
 			return nil, fmt.Errorf("booking %q begins before it is made", r.id)
 		}
 	}
+	if err := s.chosenSeats(e, r); err != nil {
+		return nil, err
+	}
 	return func(tok *cow.Token) { s.swap(tok, nil, r) }, s.admissible(r)
 }
 

@@ -87,7 +87,7 @@ func (c *Calendar) place(now int64, q Request, ttl int64) error {
 	if err := s.admit(r); err != nil {
 		return err
 	}
-	return c.seatably(e, r)
+	return c.choose(e, r)
 }
 
 // envelopes checks the window of q against the present and the rules of its
@@ -111,6 +111,9 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 		p := s.pool(l.Pool)
 		if p == nil {
 			return nil, fmt.Errorf("%w pool %q in Request.Lines", ErrUnknown, l.Pool)
+		}
+		if err := p.level(l); err != nil {
+			return nil, err
 		}
 		if q.Class == Standby {
 			out[i] = Span{From: q.Window.Start, To: q.Window.End}
@@ -188,6 +191,9 @@ func (s *state) admit(r *record) error {
 		if r.class == Standby {
 			continue
 		}
+		if e := s.cellConflict(r, l, l.from, l.to); e != nil {
+			return e
+		}
 		if len(l.pinned) > 0 {
 			if e := s.seatConflict(r, l, l.pinned, l.from, l.to, nil); e != nil {
 				return e
@@ -195,6 +201,9 @@ func (s *state) admit(r *record) error {
 		}
 		if p := s.pool(l.pool); p.load.Max(l.from, l.to) > p.open-l.count {
 			return s.conflict(r, l, ReasonCount)
+		}
+		if e := s.domainConflict(r, l); e != nil {
+			return e
 		}
 	}
 	return nil

@@ -99,6 +99,9 @@ func (s *state) settle(r *record, l *line) []string {
 	if len(l.pinned) > 0 {
 		return l.seats
 	}
+	if l.within != "" {
+		return s.settleWithin(r, l)
+	}
 	var nodes, out []string
 	for _, n := range l.seats {
 		if s.outIn(n, l.from, l.to) {
@@ -112,7 +115,7 @@ func (s *state) settle(r *record, l *line) []string {
 		slices.Sort(nodes)
 		nodes = append(nodes, s.pick(l.pool, l.from, l.to, r.id, nodes, need, nil)...)
 	}
-	if need := l.count - int64(len(nodes)); need > 0 && s.lastFixed(l.pool) <= s.now {
+	if need := l.count - int64(len(nodes)); need > 0 && s.lastFixed(l.pool) <= max(s.now, l.from) {
 		// Where the count decides, a plan of a later line is only a wish.
 		slices.Sort(nodes)
 		nodes = append(nodes, s.wishes(r, l, nodes, need)...)

@@ -59,6 +59,9 @@ type Booked struct {
 	Request Request   `json:"request"`          // lines sorted by pool, nodes sorted, counts filled in
 	Expires time.Time `json:"expires,omitzero"` // zero: no hold
 	Spans   []Span    `json:"spans"`            // one per line
+	// Seats are the nodes chosen for the lines with Within, one list per line; nil
+	// if there is no such line.
+	Seats [][]string `json:"seats,omitempty"`
 }
 
 // A HoldConfirmed keeps a hold for good.

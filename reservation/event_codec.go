@@ -189,6 +189,7 @@ func (e Booked) code(c *coder) Event {
 	c.request(&e.Request)
 	c.end(&e.Expires)
 	list(c, &e.Spans, 4, c.span)
+	list(c, &e.Seats, 1, c.names)
 	return e
 }
 

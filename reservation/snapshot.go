@@ -30,7 +30,7 @@ type snapshot struct {
 func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.start)
 	c.instant(&v.now)
-	list(c, &v.pools, 13, c.pool)
+	list(c, &v.pools, 16, c.pool)
 	list(c, &v.outages, 7, c.outage)
 	list(c, &v.recs, 16, c.record)
 	list(c, &v.notices, 2, func(n *notice) {
@@ -61,7 +61,7 @@ func (c *coder) record(p **record) {
 		c.instant(&v.ended)
 	}
 	c.uint(&v.version)
-	list(c, &v.lines, 11, c.line)
+	list(c, &v.lines, 12, c.line)
 }
 
 func (c *coder) line(v *line) {
@@ -80,6 +80,7 @@ func (c *coder) line(v *line) {
 		c.instant(&x.since)
 	})
 	c.names(&v.plan)
+	c.str(&v.within)
 }
 
 // AppendBinary appends the snapshot: all that the calendar knows, apart from
@@ -266,6 +267,9 @@ func (s *state) checkLine(r *record, l *line) error {
 	}
 	if int64(len(l.seats)) > l.count && (r.class == Firm || l.count > 0) {
 		return fmt.Errorf("%d seats for %d nodes", len(l.seats), l.count)
+	}
+	if err := s.checkWithin(r, l); err != nil {
+		return err
 	}
 	if l.near && (!r.floating(l) || l.from-l.lead > s.now) {
 		return fmt.Errorf("near is true")

@@ -42,6 +42,7 @@ type state struct {
 	fixed   cow.Sorted[fix]      // begins of seats and outages by pool
 	ready   cow.Sorted[ready]    // open nodes by the end of their last Firm seat
 	dead    cow.Sorted[deadSeat] // nodes with a seat and an outage at one time
+	cells   cow.Sorted[cellUse]  // nodes of Firm envelopes by pool and owner, in pools with cells
 }
 
 // pool is a Pool, its terms and its levels over time.
@@ -53,6 +54,8 @@ type pool struct {
 	lost  step.Tree // open nodes in outage
 	extra step.Tree // spares in use by a booking and not in outage: capacity = open − lost + extra
 	sum   int64     // nodes of all lines in load, to bound its levels
+
+	groups [][]domain // by level
 }
 
 // node is one unit and what the calendar keeps about it.
@@ -94,6 +97,7 @@ type line struct {
 	seats    []string // sorted
 	late     []late   // of seats that came after the envelope began, by node
 	plan     []string // sorted; only while it floats
+	within   string   // a level: the seats lie in one domain; it has seats from the first, and does not float
 }
 
 // late is a seat that the line has only since an instant.
@@ -141,7 +145,7 @@ const none = -1 << 63 // no instant
 
 // floating reports whether line l waits for its seats.
 func (r *record) floating(l *line) bool {
-	return r.class == Firm && r.phase.Live() && !l.open && len(l.pinned) == 0 && len(l.seats) == 0
+	return r.class == Firm && r.phase.Live() && !l.open && len(l.pinned) == 0 && len(l.seats) == 0 && l.within == ""
 }
 
 // occupies reports whether line l keeps nodes from others in its envelope.
@@ -318,6 +322,7 @@ func newState() state {
 		fixed:   cow.NewSorted(fix.less),
 		ready:   cow.NewSorted(ready.less),
 		dead:    cow.NewSorted(deadSeat.less),
+		cells:   cow.NewSorted(cellUse.less),
 	}
 }
 
