@@ -139,6 +139,9 @@ func (e Booked) prepare(s *state) (change, error) {
 			s.swap(tok, nil, r)
 		}, s.admissibleAfter(r, first.id)
 	}
+	if err := s.chosenSeats(e, r); err != nil {
+		return nil, err
+	}
 	return func(tok *cow.Token) { s.swap(tok, nil, r) }, s.admissible(r)
 }
 

@@ -80,6 +80,16 @@ func (e Changed) build(s *state) (old, n *record, err error) {
 		if err := s.seatable(n, l, l.seats); err != nil {
 			return nil, nil, err
 		}
+		home := l
+		if o != nil && o.within == l.within {
+			home = o
+		}
+		if err := s.together(home, l.seats); err != nil {
+			return nil, nil, err
+		}
+		if l.within != "" && (o == nil || o.from != l.from || o.to != l.to || o.within != l.within) && int64(len(l.seats)) != l.count {
+			return nil, nil, fmt.Errorf("booking %q: %d seats in pool %q for %d nodes within one %s", r.id, len(l.seats), l.pool, l.count, l.within)
+		}
 	}
 	return r, n, s.admissible(n)
 }
@@ -143,7 +153,7 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 		chain(parent, child)
 		return r, parent, child, nil
 	}
-	if r.after != "" {
+	if s.continued(r) != nil {
 		return nil, nil, nil, fmt.Errorf("%w: booking %q continues %q; split it by time, or merge it first", ErrState, r.id, r.after)
 	}
 	var mine, yours []line
@@ -293,7 +303,7 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 	if gone.start != into.start || gone.end != into.end || gone.phase != into.phase || gone.show != into.show {
 		return bad("do not have one window and one phase, nor does one continue the other")
 	}
-	if gone.after != "" || gone.before != "" || into.after != "" || into.before != "" {
+	if s.continued(gone) != nil || gone.before != "" || s.continued(into) != nil || into.before != "" {
 		return bad("are continued or continue others; merge those first")
 	}
 	for i := range gone.lines {
@@ -310,7 +320,12 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 		a.count += b.count
 		a.lead = max(a.lead, b.lead)
 		a.near = a.near && b.near
-		a.pinned, a.seats, a.plan = together(a.pinned, b.pinned), together(a.seats, b.seats), together(a.plan, b.plan)
+		a.pinned, a.seats, a.plan = bothOf(a.pinned, b.pinned), bothOf(a.seats, b.seats), bothOf(a.plan, b.plan)
+		whole := *a
+		whole.open = false // of two halves, both would stay
+		if err := s.together(&whole, a.seats); a.within != b.within || err != nil {
+			return bad("lie in two domains in pool %q", b.pool)
+		}
 		a.late = append(slices.Clone(a.late), b.late...)
 		slices.SortFunc(a.late, func(x, y late) int { return strings.Compare(x.node, y.node) })
 		if len(a.late) == 0 {
@@ -326,8 +341,8 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 	return gone, into, over, n, nil
 }
 
-// together merges two sorted lists; nil if both are empty.
-func together(a, b []string) []string {
+// bothOf merges two sorted lists; nil if both are empty.
+func bothOf(a, b []string) []string {
 	if len(a)+len(b) == 0 {
 		return nil
 	}

@@ -48,6 +48,7 @@ func (s *state) cleaning(name string, at int64) (slot, bool) {
 
 func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 	p := &pool{Pool: def, terms: t}
+	p.group()
 	old := s.pool(def.Name)
 	if old != nil {
 		stays := make(map[string]bool, len(def.Units))
@@ -100,6 +101,10 @@ func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 		s.touch(tok, u.Name) // the reclaim lead may be another
 	}
 	s.giveBack(tok, def.Name, fresh)
+	if old != nil {
+		s.regroup(tok, old)
+	}
+	s.recell(tok, old, p)
 }
 
 // recount lays outages and spares in use anew, after units came, went, became
@@ -174,7 +179,7 @@ func (s *state) dropNode(tok *cow.Token, name string) {
 		}
 		r := old.next()
 		l := r.line(n.pool)
-		if r.class == Firm && !l.open && len(l.pinned) == 0 {
+		if r.class == Firm && !l.open && len(l.pinned) == 0 && l.within == "" {
 			l.seats = nil
 		} else {
 			l.dropSeat(name)

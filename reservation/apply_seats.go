@@ -59,6 +59,9 @@ func (e Opened) prepare(s *state) (change, error) {
 	if err := s.seatable(n, l, e.Nodes); err != nil {
 		return nil, err
 	}
+	if err := s.together(r.line(e.Pool), e.Nodes); err != nil {
+		return nil, err
+	}
 	if err := reached(e.ID, e.At, l.from); err != nil {
 		return nil, err
 	}
@@ -95,6 +98,9 @@ func (e Seated) prepare(s *state) (change, error) {
 		l.near = false
 		if r.class == Firm {
 			if err := s.seatable(n, l, l.seats); err != nil {
+				return nil, err
+			}
+			if err := s.together(&r.lines[i], l.seats); err != nil {
 				return nil, err
 			}
 			continue

@@ -94,7 +94,7 @@ func (c *Calendar) place(now int64, q Request, ttl int64) error {
 	if err := s.admit(r); err != nil {
 		return err
 	}
-	return c.seatably(e, r)
+	return c.choose(e, r, func(e Booked) Event { return e })
 }
 
 // showBy returns how long after its start somebody has to check in to q.
@@ -129,6 +129,9 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 		p := s.pool(l.Pool)
 		if p == nil {
 			return nil, fmt.Errorf("%w pool %q in Request.Lines", ErrUnknown, l.Pool)
+		}
+		if err := p.level(l); err != nil {
+			return nil, err
 		}
 		if q.Class == Standby {
 			out[i] = Span{From: q.Window.Start, To: q.Window.End}
@@ -208,6 +211,9 @@ func (s *state) admit(r *record) error {
 		if r.class == Standby {
 			continue
 		}
+		if e := s.cellConflict(r, l, l.from, l.to); e != nil {
+			return e
+		}
 		if len(l.pinned) > 0 {
 			if e := s.seatConflict(r, l, l.pinned, l.from, l.to, nil); e != nil {
 				return e
@@ -215,6 +221,9 @@ func (s *state) admit(r *record) error {
 		}
 		if p := s.pool(l.pool); p.load.Max(l.from, l.to) > p.open-l.count {
 			return s.conflict(r, l, ReasonCount)
+		}
+		if e := s.domainConflict(r, l); e != nil {
+			return e
 		}
 	}
 	return nil

@@ -79,6 +79,10 @@ type Line struct {
 	// Nodes pins the line to these nodes. Empty: floating, the nodes are chosen
 	// when the booking is seated.
 	Nodes []string `json:"nodes,omitempty"`
+	// Within is one of the pool's Levels: all nodes of the line lie in one domain
+	// of that level. The calendar chooses them when it books; the host may seat the
+	// line elsewhere, in one domain, until its envelope begins.
+	Within string `json:"within,omitempty"`
 }
 
 // A Request asks for nodes of one or more pools in one window, all or nothing.
@@ -111,7 +115,7 @@ type Booking struct {
 	Request
 	Phase    Phase     `json:"phase"`
 	Expires  time.Time `json:"expires,omitzero"` // of a hold
-	Seats    []Seat    `json:"seats,omitempty"`  // by pool and node; empty while it floats
+	Seats    []Seat    `json:"seats,omitempty"`  // by pool and node; empty while it floats; at once for pinned lines and those within a domain
 	Version  uint64    `json:"version"`          // grows by one with each change but the begin of an envelope
 	Created  time.Time `json:"created"`
 	GraceEnd time.Time `json:"graceEnd,omitzero"` // when work must be gone; zero if open

@@ -112,8 +112,8 @@ func chain(first, second *record) {
 // unchain gives the tail back to the booking that second was to continue. It is
 // put into force by the caller's swap of second.
 func (s *state) unchain(tok *cow.Token, second *record) {
-	old := s.rec(second.after)
-	if old == nil || old.before != second.id || !old.phase.Live() {
+	old := s.continued(second)
+	if old == nil {
 		return
 	}
 	first := old.next()
@@ -128,8 +128,8 @@ func (s *state) unchain(tok *cow.Token, second *record) {
 // canUnchain checks that the booking that second was to continue can have its
 // tail again on the nodes it has.
 func (s *state) canUnchain(second *record) error {
-	first := s.rec(second.after)
-	if first == nil || first.before != second.id || !first.phase.Live() {
+	first := s.continued(second)
+	if first == nil {
 		return nil
 	}
 	for i := range first.lines {
@@ -170,6 +170,17 @@ func (s *state) follow(tok *cow.Token, r *record, pool string) {
 	s.swap(tok, old, second)
 }
 
+// continued returns the booking that r continues, nil if that one is over.
+func (s *state) continued(r *record) *record {
+	if r.after == "" {
+		return nil
+	}
+	if first := s.rec(r.after); first != nil && first.before == r.id && first.phase.Live() {
+		return first
+	}
+	return nil
+}
+
 // alone refuses a change of a booking that is a part of a chain.
 func (r *record) alone(what string) error {
 	if r.before != "" {
@@ -182,9 +193,6 @@ func (r *record) alone(what string) error {
 func (s *state) checkChain(r *record) error {
 	if !r.phase.Live() {
 		return nil
-	}
-	if first := s.rec(r.after); r.after != "" && first != nil && first.phase.Live() && first.before != r.id {
-		return fmt.Errorf("booking %q does not know that %q continues it", first.id, r.id)
 	}
 	if r.before == "" {
 		return nil

@@ -228,6 +228,9 @@ func (s *state) admitLonger(now int64, r, n *record, old, l *line) error {
 	}
 	more := *l
 	more.from = old.to
+	if e := s.cellConflict(n, &more, more.from, more.to); e != nil {
+		return e
+	}
 	if e := s.seatConflict(n, &more, l.seats, more.from, more.to, l.seats); e != nil {
 		return e
 	}

@@ -31,6 +31,9 @@ func (c *Calendar) Check() error {
 			return fmt.Errorf("reservation: check: %w", err)
 		}
 	}
+	if err := s.checkCellUse(); err != nil {
+		return fmt.Errorf("reservation: check: %w", err)
+	}
 	if err := s.checkNodes(); err != nil {
 		return fmt.Errorf("reservation: check: %w", err)
 	}

@@ -194,12 +194,16 @@ func (c *coder) pool(v *Pool) {
 		&p.MinLength, &p.MaxLength, &p.MinLead, &p.Horizon, &p.NoShowGrace} {
 		c.duration(d)
 	}
+	c.names(&v.Levels)
+	c.regime(&v.Regime)
+	list(c, &v.Cells, 2, c.cell)
 }
 
 func (c *coder) requestLine(v *Line) {
 	c.str(&v.Pool)
 	c.int(&v.Count)
 	c.names(&v.Nodes)
+	c.str(&v.Within)
 }
 
 func (c *coder) request(v *Request) {
@@ -209,7 +213,7 @@ func (c *coder) request(v *Request) {
 	c.class(&v.Class)
 	c.time(&v.Window.Start)
 	c.end(&v.Window.End)
-	list(c, &v.Lines, 3, c.requestLine)
+	list(c, &v.Lines, 4, c.requestLine)
 	c.str(&v.Continues)
 }
 

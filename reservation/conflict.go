@@ -28,9 +28,16 @@ const (
 	ReasonUnplaced
 	// ReasonPolicy: a rule of the pool forbids it.
 	ReasonPolicy
+	// ReasonDomain: the pool has enough free nodes, but no domain of the level that
+	// Line.Within names has as many that are free in the whole envelope. This is a
+	// proof, as long as the seats of the others stay.
+	ReasonDomain
+	// ReasonCell: the pool's Regime is Cells, and the owner would pass its cell.
+	// This is a proof.
+	ReasonCell
 )
 
-var reasonNames = []string{"Count", "Seats", "Unplaced", "Policy"}
+var reasonNames = []string{"Count", "Seats", "Unplaced", "Policy", "Domain", "Cell"}
 
 // String returns the name of r.
 func (r Reason) String() string { return name("Reason", reasonNames, int(r)) }
@@ -69,6 +76,10 @@ type ConflictError struct {
 	Limit     time.Duration `json:"limit,omitempty"`    // its value (Policy)
 	Blocking  []Blocking    `json:"blocking,omitempty"` // who has nodes at At.Start, by begin and id
 	Offers    []Offer       `json:"offers,omitempty"`   // what could be had instead at that moment
+	Within    string        `json:"within,omitempty"`   // the level (Domain)
+	Domain    []string      `json:"domain,omitempty"`   // the path of the domain with the most free nodes, to which Free, Out and Blocking refer (Domain)
+	Cell      int64         `json:"cell,omitempty"`     // nodes of the owner's cell (Cell)
+	Used      int64         `json:"used,omitempty"`     // nodes that the owner has at At.Start (Cell)
 	tried     string
 }
 
@@ -100,6 +111,10 @@ func (e *ConflictError) Error() string {
 		fmt.Fprintf(&b, "nodes %q are taken, in outage or spare in %s", e.Nodes, e.At)
 	case ReasonUnplaced:
 		fmt.Fprintf(&b, "%d free at each instant of %s, but %s for all of it were not found; tried %s", e.Free, e.At, nodes(e.Need), e.tried)
+	case ReasonDomain:
+		fmt.Fprintf(&b, "%s needed within one %s, at most %d free in all of %s", nodes(e.Need), e.Within, e.Free, e.At)
+	case ReasonCell:
+		fmt.Fprintf(&b, "%s needed, the cell of its owner has %d, of which %d are in use at %s", nodes(e.Need), e.Cell, e.Used, e.At.Start.Format(time.RFC3339))
 	default:
 		fmt.Fprintf(&b, "Policy.%s is %s", e.Rule, e.Limit)
 	}

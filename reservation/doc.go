@@ -15,6 +15,8 @@
 //   - A seat is a node that a booking has. Floating lines get theirs when the
 //     envelope begins, or earlier from the host; pinned ones when they are booked.
 //     A spare may only replace a node that a booking has lost.
+//   - A [Line] may ask for nodes within one domain: one entry of [Unit].Path at a
+//     level of the pool, such as a rack.
 //   - An [Outage] takes nodes away for a while. What is short then is never cut
 //     to fit: it is listed as a [Degradation].
 //
@@ -115,6 +117,33 @@
 // fit is passed over by smaller ones behind it, but at most Config.MaxBypass times.
 // [Calendar.Expected] says when an entry may begin, and what that is worth.
 //
+// # Within one domain
+//
+// All nodes of a line with [Line.Within] lie in one domain of that level, so the
+// count alone does not decide, and the line has seats from the first; they are in
+// the event. Of the domains with enough nodes that are free in the whole envelope
+// comes first the one that is left with the fewest of them, then the pool's
+// order; inside it nodes are taken as for any other line, those that nobody plans
+// first. A domain that would cost a floating line its plan is passed by, and after
+// 16 such domains the request is refused ([ReasonUnplaced]). That no domain has
+// as many free nodes is a proof ([ReasonDomain]), as long as the others sit where
+// they sit: the calendar does not move one such line to make room for another.
+// The host may, by [Calendar.Seat], until its envelope begins.
+//
+// A node that such a line loses before it begins is replaced when it begins: by
+// one of the same domain, or else the whole line moves to a domain that has
+// enough. Until then, and if neither can be, it is Degraded. The same holds for a
+// node whose path changes. Once it has begun, new nodes come from the domain of
+// those that stay. A level that the pool no longer has asks for nothing any more.
+//
+// # Cells
+//
+// In a pool whose [Regime] is [Cells] each owner has a [Cell], and at no instant
+// more nodes than that in Firm envelopes ([ReasonCell]). While the cells together
+// are no more than the open nodes in service, the count refuses nobody who keeps
+// to its own, and no tenant's booking starves another's. What a cell leaves idle
+// takes Standby, as any idle node does, and gives it back with notice.
+//
 // # Concurrency
 //
 // A Calendar may be read by many goroutines while nobody changes it; Fork is
@@ -136,7 +165,11 @@
 // takes O(1). Seating k nodes takes O(u log n) to look and O(k log n) to keep.
 // A line that needs a plan costs O(f + k log n), where f is the number of nodes
 // with a seat or an outage that begins later. If that leaves it short, lines are
-// laid anew within a budget of 2¹⁸ looks. BookSeries costs one Book per occurrence,
+// laid anew within a budget of 2¹⁸ looks. A line with Within costs O(u + b)
+// for the b seats that meet its envelope, and up to 16 trials of the floating
+// lines' plans; finding when it fits costs O(u log n + f log f). In a pool with
+// cells every change of level is made twice, and to change a pool's regime costs
+// O(n). BookSeries costs one Book per occurrence,
 // at most 10,000 of them, and any occurrence is found in O(log e) for e excluded
 // dates. Due costs an EarliestFit for each of at most 256 entries (DueQuery.Limit)
 // and a glance at each series; serving an entry costs a glance at those in front.
@@ -147,7 +180,8 @@
 // Instants and durations are whole seconds of the years 1 to 9999. Ids have at
 // most 256 bytes, a request has at most one line per pool and 64 in all. A
 // Standby claim has no envelope and no grace; its notice is the ReclaimLead. There
-// are no topology constraints, shares of nodes or no-shows yet. A series has Firm
-// lines that do not change. The calendar counts nodes; which GPUs of a node a job
-// gets is for the allocator, and who may pay for them is for the quota ledger.
+// are no shares of nodes yet. A series has Firm lines that do not change. A line
+// lies within one domain or anywhere: domains side by side, or as few as can be,
+// are for the allocator. The calendar counts nodes; which GPUs of a node a job gets
+// is for the allocator, and who may pay for them is for the quota ledger.
 package reservation

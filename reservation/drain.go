@@ -110,6 +110,9 @@ func (s *state) settle(r *record, l *line) []string {
 	if len(l.pinned) > 0 {
 		return l.seats
 	}
+	if l.within != "" {
+		return s.settleWithin(r, l)
+	}
 	var nodes, out []string
 	for _, n := range l.seats {
 		if s.outIn(n, l.from, l.to) {

@@ -169,7 +169,7 @@ func (s *state) front(limit int) []*Waiter {
 // fitOf returns the earliest start of an entry.
 func (c *Calendar) fitOf(now int64, w *Waiter) (int64, error) {
 	first, last := w.starts()
-	return c.earliest(now, w.Lines, w.seconds(), max(first, now), last, max(int64(w.Align/time.Second), 1))
+	return c.earliest(now, w.Lines, w.seconds(), max(first, now), last, max(int64(w.Align/time.Second), 1), w.Owner)
 }
 
 // possible reports whether an entry that does not fit, because of err, can be helped

@@ -61,6 +61,9 @@ type Booked struct {
 	Spans   []Span    `json:"spans"`            // one per line
 	// Show is how long after the start somebody has to check in; 0: no rule.
 	Show time.Duration `json:"show,omitempty"`
+	// Seats are the nodes chosen for the lines with Within, one list per line; nil
+	// if there is no such line.
+	Seats [][]string `json:"seats,omitempty"`
 }
 
 // A HoldConfirmed keeps a hold for good.

@@ -239,6 +239,7 @@ func (e Booked) code(c *coder) Event {
 	c.end(&e.Expires)
 	list(c, &e.Spans, 4, c.span)
 	c.duration(&e.Show)
+	list(c, &e.Seats, 1, c.names)
 	return e
 }
 

@@ -75,8 +75,8 @@ func ExampleConflictError() {
 	fmt.Printf("%+v\n", refusal.For("speech").Blocking)
 	// Output:
 	// reservation: conflict: booking "eval-1": pool "h100": 2 nodes needed, 1 free in [2026-03-02T11:00:00Z, 2026-03-02T12:00:00Z); instead: [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z), 1 node in [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z)
-	// Later [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z) [{h100 2 []}]
-	// Smaller [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z) [{h100 1 []}]
+	// Later [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z) [{h100 2 [] }]
+	// Smaller [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z) [{h100 1 [] }]
 	// [{ID: Owner: Window:[2026-03-02T10:00:00Z, 2026-03-02T12:00:00Z) Count:3}]
 }
 

@@ -3,6 +3,7 @@
 package reservation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +15,7 @@ import (
 //
 // A Query is immutable and safe for concurrent use.
 type Query struct {
-	Owner    string        // for the caller; it does not change the answer
+	Owner    string        // whose cell it is, in pools with cells; else for the caller
 	Lines    []Line        // as in a [Request]
 	Length   time.Duration // of the window, whole seconds
 	Earliest time.Time     // least start; zero: the present
@@ -28,7 +29,9 @@ const maxTrials = 64
 
 // EarliestFit returns the earliest window from the present on in which the
 // lines fit, under the rules of their pools. Where the count decides (see
-// [ReasonUnplaced]) no earlier aligned start fits. At is the present of the
+// [ReasonUnplaced]) no earlier aligned start fits; nor where nothing floats and
+// lines lie within a domain. In a pool with cells it is the owner's cell that
+// counts, and Query.Owner must be set. At is the present of the
 // question; what is due up to it is seen as done, nothing is changed. It costs O((1+g) log n), where g is the number of gaps that are too short.
 //
 // Possible errors: [*ConflictError] if nothing fits, [ErrUnknown] for a pool or
@@ -63,11 +66,14 @@ func (c *Calendar) EarliestFit(at time.Time, q Query) (Offer, error) {
 	if err != nil {
 		return Offer{}, fmt.Errorf("%w: Query.Align: %w", ErrInvalid, err)
 	}
-	sample := Request{ID: "query", Owner: "query", Window: windowOf(s.now, s.now+length), Lines: q.Lines}
+	sample := Request{ID: "query", Owner: cmp.Or(q.Owner, "query"), Window: windowOf(s.now, s.now+length), Lines: q.Lines}
 	if sample, err = sample.normal(); err != nil {
 		return Offer{}, err
 	}
-	start, err := c.earliest(s.now, sample.Lines, length, lo, hi, max(align, 1))
+	if err := s.named(q.Owner, sample.Lines); err != nil {
+		return Offer{}, err
+	}
+	start, err := c.earliest(s.now, sample.Lines, length, lo, hi, max(align, 1), q.Owner)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -95,11 +101,13 @@ type search struct {
 	align     int64
 	hi        int64
 	lastFixed []int64
+	owner     string
+	starts    map[int][]run // of the lines with Within
 }
 
 // earliest returns the least aligned start in [lo, hi] at which normal lines fit.
-func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64) (int64, error) {
-	x := search{s: &c.core.S, lines: lines, length: length, align: align}
+func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64, owner string) (int64, error) {
+	x := search{s: &c.core.S, lines: lines, length: length, align: align, owner: owner}
 	for _, l := range lines {
 		p, err := x.s.poolOf(l.Pool)
 		if err != nil {
@@ -109,6 +117,9 @@ func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64
 			if nd, ok := x.s.node(n); !ok || nd.pool != l.Pool {
 				return 0, fmt.Errorf("%w node %q in Lines[pool %q].Nodes", ErrUnknown, n, l.Pool)
 			}
+		}
+		if err := p.level(l); err != nil {
+			return 0, err
 		}
 		for _, r := range []struct {
 			name   string
@@ -200,6 +211,12 @@ func (x *search) byCount(lo int64) (int64, bool) {
 					from = end
 				}
 			}
+			if from, fit = x.byCell(i, from, whole); !fit {
+				return 0, false
+			}
+			if from, fit = x.byDomain(i, from, whole); !fit {
+				return 0, false
+			}
 			if from+p.prep != start {
 				moved = true
 				start, ok = x.aligned(from + p.prep)
@@ -228,10 +245,10 @@ func (s *state) busyUntil(name string, from, to int64) (int64, bool) {
 // decided reports whether the count is enough to say yes at start.
 func (x *search) decided(start int64) bool {
 	for i, p := range x.pools {
-		if len(x.lines[i].Nodes) == 0 && start-p.prep >= x.lastFixed[i] {
+		if len(x.lines[i].Nodes) == 0 && x.lines[i].Within == "" && start-p.prep >= x.lastFixed[i] {
 			continue
 		}
-		if len(x.lines[i].Nodes) > 0 && x.s.floats.Len() == 0 {
+		if (len(x.lines[i].Nodes) > 0 || x.lines[i].Within != "") && x.s.floats.Len() == 0 {
 			continue
 		}
 		return false
@@ -266,21 +283,27 @@ func (x *search) nextEnd(start int64) int64 {
 
 // request is what would be booked at start.
 func (x *search) request(start int64) Request {
-	return Request{ID: "query", Owner: "query", Window: windowOf(start, start+x.length), Lines: slices.Clone(x.lines)}
+	return Request{ID: "query", Owner: cmp.Or(x.owner, "query"), Window: windowOf(start, start+x.length), Lines: slices.Clone(x.lines)}
 }
 
 // none returns why nothing fits from lo on.
 func (x *search) none(lo int64) *ConflictError {
-	probe := &record{class: Firm, lines: make([]line, len(x.lines))}
+	probe := &record{owner: x.owner, class: Firm, lines: make([]line, len(x.lines))}
 	for i, p := range x.pools {
 		l := &probe.lines[i]
-		*l = line{pool: p.Name, count: x.lines[i].Count, pinned: x.lines[i].Nodes}
+		*l = line{pool: p.Name, count: x.lines[i].Count, pinned: x.lines[i].Nodes, within: x.lines[i].Within}
 		l.from, l.to = lo-p.prep, lo+x.length+p.grace+p.cleanup
+		if e := x.s.cellConflict(probe, l, l.from, l.to); e != nil {
+			return e
+		}
 		if e := x.s.seatConflict(probe, l, l.pinned, l.from, l.to, nil); e != nil {
 			return e
 		}
 		if p.load.Max(l.from, l.to) > p.open-l.count {
 			return x.s.conflict(probe, l, ReasonCount)
+		}
+		if e := x.s.domainConflict(probe, l); e != nil {
+			return e
 		}
 	}
 	e := x.s.conflict(probe, &probe.lines[0], ReasonUnplaced)

@@ -167,6 +167,7 @@ func (s *state) swapLine(tok *cow.Token, old, now *record, i int) {
 		s.addLoad(tok, pool, a.from, a.to, -a.count)
 		s.addLoad(tok, pool, b.from, b.to, b.count)
 	}
+	s.swapCell(tok, old, now, i)
 	if a.span && (!b.span || moved) {
 		s.spans.Remove(tok, span{pool, lengthClass(a.from, a.to), a.from, a.to, id})
 	}

@@ -81,7 +81,7 @@ func (c *Calendar) fits(now int64, q Request) bool {
 	}
 	e := Booked{At: tick.Time(now), Request: q, Spans: spans}
 	r, err := recordOf(e)
-	return err == nil && s.admit(r) == nil && trial.seatably(e, r) == nil
+	return err == nil && s.admit(r) == nil && trial.choose(e, r, func(e Booked) Event { return e }) == nil
 }
 
 func (c *Calendar) offers(now int64, q Request) []Offer {
@@ -108,7 +108,7 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 		out = append(out, Offer{kind, o.Window, lines})
 		return true
 	}
-	if at, err := c.earliest(now, q.Lines, length, max(start, now), lastTick, 1); err == nil {
+	if at, err := c.earliest(now, q.Lines, length, max(start, now), lastTick, 1, q.Owner); err == nil {
 		add(Later, at, at+length, q.Lines)
 	}
 	if at, ok := c.latestBefore(now, q, start, length); ok {
@@ -136,7 +136,7 @@ func (c *Calendar) latestBefore(now int64, q Request, start, length int64) (int6
 		lo := max(floor, start-back)
 		best, found := int64(0), false
 		for at := lo; at <= hi; {
-			got, err := c.earliest(now, q.Lines, length, at, hi, 1)
+			got, err := c.earliest(now, q.Lines, length, at, hi, 1, q.Owner)
 			if err != nil {
 				break
 			}
@@ -169,6 +169,7 @@ func (c *Calendar) runEnd(q Request, first, hi, length int64) int64 {
 				last = min(last, at-after)
 			}
 		}
+		last = min(last, c.core.S.sameEnd(q.Owner, l, first, hi, length))
 	}
 	return max(last, first)
 }
@@ -190,6 +191,7 @@ func (c *Calendar) firstShort(q Request, start, end int64) int64 {
 				end = min(end, at-after)
 			}
 		}
+		end = min(end, c.core.S.sameShort(q.Owner, l, start, end))
 		if p.maxLength > 0 {
 			end = min(end, start+p.maxLength)
 		}
@@ -208,7 +210,7 @@ func (c *Calendar) smaller(q Request, start, end int64) ([]Line, bool) {
 			return nil, false
 		}
 		lines[i] = l
-		lines[i].Count = min(l.Count, p.open-p.load.Max(from, to))
+		lines[i].Count = min(l.Count, p.open-p.load.Max(from, to), c.core.S.sameMost(q.Owner, l, from, to))
 		if lines[i].Count < 1 {
 			return nil, false
 		}

@@ -16,7 +16,7 @@ import (
 // A Unit is immutable and safe for concurrent use.
 type Unit struct {
 	Name  string   `json:"name"`
-	Path  []string `json:"path,omitempty"`  // domains from coarse to fine, for people and later releases; may be empty
+	Path  []string `json:"path,omitempty"`  // domains from coarse to fine, named by Pool.Levels; may be empty or short
 	Spare bool     `json:"spare,omitempty"` // closed to bookings and not counted as capacity
 }
 
@@ -54,6 +54,11 @@ type Pool struct {
 	Units       []Unit `json:"units"`       // in the order in which the calendar prefers them
 	Policy      Policy `json:"policy"`
 	Label       string `json:"label,omitempty"` // the GPU model, for people
+	// Levels names the positions of Unit.Path, coarse to fine, such as "zone",
+	// "spine", "rack": what [Line.Within] may ask for. No Path is longer then.
+	Levels []string `json:"levels,omitempty"`
+	Regime Regime   `json:"regime,omitempty"` // who may make Firm bookings
+	Cells  []Cell   `json:"cells,omitempty"`  // by owner; they count while Regime is Cells
 }
 
 // terms are the seconds of a Policy with the defaults filled in.
@@ -136,6 +141,7 @@ func (p *Pool) check() (terms, error) {
 			}
 		}
 	}
+	errs = append(errs, p.checkLevels(), p.checkCells())
 	t, err := p.Policy.terms()
 	if err != nil {
 		errs = append(errs, fmt.Errorf("pool %q: %w", p.Name, err))
@@ -149,5 +155,6 @@ func (p Pool) clone() Pool {
 	for i := range p.Units {
 		p.Units[i].Path = slices.Clone(p.Units[i].Path)
 	}
+	p.Levels, p.Cells = slices.Clone(p.Levels), sortedCells(p.Cells)
 	return p
 }

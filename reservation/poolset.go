@@ -16,18 +16,21 @@ import (
 // begun or pinned bookings lose those seats, and a floating booking that was
 // seated there floats again; see [Calendar.Degraded]. A unit that comes back goes
 // to the booking that named it, unless somebody else has it. A unit in cleanup
-// cannot go before its cleanup ends. Bookings keep the envelope they have. The
-// same pool again changes nothing. It costs O(u log u) for u units.
+// cannot go before its cleanup ends. Bookings keep the envelope they have. A line
+// within a domain that has not begun loses the seats that are no longer with the
+// others; smaller cells take nothing. The same pool again changes nothing, in
+// whatever order its cells are. It costs O(u log u) for u units, and O(n) if the
+// regime changes.
 //
 // Possible errors, all at once: [ErrInvalid]; [ErrExists] for a node of another
 // pool; [ErrState] for a unit in cleanup.
 func (c *Calendar) SetPool(at time.Time, p Pool) error {
 	return c.command(at, func(now int64) error {
 		s := &c.core.S
-		if old := s.pool(p.Name); old != nil && old.Pool.equal(p) {
+		e := PoolSet{tick.Time(now), p.clone()}
+		if old := s.pool(p.Name); old != nil && old.Pool.equal(e.Pool) {
 			return nil
 		}
-		e := PoolSet{tick.Time(now), p.clone()}
 		if _, err := e.prepare(s); err != nil {
 			return err
 		}
@@ -72,6 +75,7 @@ func (c *Calendar) Pool(name string) (Pool, bool) {
 // equal compares two pools as they are.
 func (p Pool) equal(o Pool) bool {
 	return p.Name == o.Name && p.GPUsPerUnit == o.GPUsPerUnit && p.Policy == o.Policy && p.Label == o.Label &&
+		p.Regime == o.Regime && slices.Equal(p.Levels, o.Levels) && slices.Equal(p.Cells, o.Cells) &&
 		slices.EqualFunc(p.Units, o.Units, func(a, b Unit) bool {
 			return a.Name == b.Name && a.Spare == b.Spare && slices.Equal(a.Path, b.Path)
 		})

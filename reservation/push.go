@@ -18,7 +18,8 @@ const maxPushed = 256
 // confirmed Firm bookings of its pools that begin at or after its old end and
 // have not begun, in order of begin, each to the earliest start from its own on
 // at which it fits; those that fit where they are stay. It is all or nothing: no
-// booking is lost, shortened or moved against a rule of its pools. It returns the
+// booking is lost, shortened or moved against a rule of its pools. Bookings within
+// a domain, and those that continue others, stay where they are. It returns the
 // extended booking and those that moved, by id. It looks at the first 256 bookings
 // behind; later ones stay where they are.
 //
@@ -99,7 +100,8 @@ func (c *Calendar) behind(r *record, end int64) []*record {
 		if len(out) == maxPushed {
 			break
 		}
-		if x.class != Firm || x.phase != Confirmed || x.id == r.id || x.begun() || x.after != "" || x.before != "" {
+		if x.class != Firm || x.phase != Confirmed || x.id == r.id || x.begun() || s.continued(x) != nil || x.before != "" ||
+			slices.ContainsFunc(x.lines, func(l line) bool { return l.within != "" }) {
 			continue
 		}
 		if slices.ContainsFunc(x.lines, func(l line) bool { return r.line(l.pool) != nil }) {
@@ -127,7 +129,7 @@ func (c *Calendar) settleBehind(now int64, x *record) (*Changed, error) {
 		return nil, nil
 	}
 	q := x.request()
-	at, err := c.earliest(now, q.Lines, x.end-x.start, x.start, lastTick, 1)
+	at, err := c.earliest(now, q.Lines, x.end-x.start, x.start, lastTick, 1, x.owner)
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,10 @@ func (q Request) normal() (Request, error) {
 			fail(fmt.Errorf("%w: %s.Nodes is set; a Standby claim gets its nodes by Seat", ErrInvalid, field))
 		case q.Class != Standby && l.Count == 0:
 			fail(fmt.Errorf("%w: %s.Count is 0; ask for at least one node", ErrInvalid, field))
+		case l.Within != "" && (q.Class == Standby || len(l.Nodes) > 0):
+			fail(fmt.Errorf("%w: %s.Within is %q; only a Firm line without Nodes may lie within a domain", ErrInvalid, field, l.Within))
+		case l.Within != "" && checkID(field+".Within", l.Within) != nil:
+			fail(checkID(field+".Within", l.Within))
 		case len(l.Nodes) > 0 && l.Count != int64(len(l.Nodes)):
 			fail(fmt.Errorf("%w: %s.Count is %d, but Nodes has %d", ErrInvalid, field, l.Count, len(l.Nodes)))
 		}
@@ -73,7 +77,7 @@ func (q Request) equal(o Request) bool {
 	return q.ID == o.ID && q.Owner == o.Owner && q.Class == o.Class && q.Note == o.Note && q.Continues == o.Continues &&
 		q.Window.Start.Equal(o.Window.Start) && q.Window.End.Equal(o.Window.End) &&
 		slices.EqualFunc(q.Lines, o.Lines, func(a, b Line) bool {
-			return a.Pool == b.Pool && a.Count == b.Count && slices.Equal(a.Nodes, b.Nodes)
+			return a.Pool == b.Pool && a.Count == b.Count && slices.Equal(a.Nodes, b.Nodes) && a.Within == b.Within
 		})
 }
 
@@ -125,7 +129,10 @@ func recordOf(e Booked) (*record, error) {
 		return nil, fmt.Errorf("%w: booking %q: Show is %s", ErrInvalid, q.ID, e.Show)
 	}
 	for i, x := range e.Spans {
-		l := line{pool: q.Lines[i].Pool, count: q.Lines[i].Count, pinned: q.Lines[i].Nodes, seats: q.Lines[i].Nodes}
+		l := line{pool: q.Lines[i].Pool, count: q.Lines[i].Count, pinned: q.Lines[i].Nodes, seats: q.Lines[i].Nodes, within: q.Lines[i].Within}
+		if l.within != "" && len(e.Seats) == len(q.Lines) {
+			l.seats = e.Seats[i]
+		}
 		if l.from, l.to, err = (Window{x.From, x.To}).ticks("Span", q.Class == Standby); err != nil {
 			return nil, err
 		}
@@ -173,7 +180,7 @@ func (r *record) checkShape() error {
 func (r *record) request() Request {
 	q := Request{ID: r.id, Owner: r.owner, Class: r.class, Window: windowOf(r.start, r.end), Note: r.note, Continues: r.after, Lines: make([]Line, len(r.lines))}
 	for i := range r.lines {
-		q.Lines[i] = Line{Pool: r.lines[i].pool, Count: r.lines[i].count, Nodes: slices.Clone(r.lines[i].pinned)}
+		q.Lines[i] = Line{Pool: r.lines[i].pool, Count: r.lines[i].count, Nodes: slices.Clone(r.lines[i].pinned), Within: r.lines[i].within}
 	}
 	return q
 }

@@ -206,8 +206,9 @@ func (m *mender) repair(w *want) (Unrepaired, bool) {
 
 // look finds the nodes that are free for all of w.
 func (m *mender) look(w *want) {
+	fits := m.home(w)
 	for _, n := range m.idleAt(w.pool, w.from) {
-		if n.until < w.to {
+		if n.until < w.to || !fits(n.name) {
 			continue
 		}
 		if n.spare {
@@ -218,6 +219,39 @@ func (m *mender) look(w *want) {
 			w.open = append(w.open, n)
 		}
 	}
+}
+
+// home reports which nodes may join w: those of its domain, if its line lies
+// within one. Without a node left that is the domain with the most free ones.
+func (m *mender) home(w *want) func(name string) bool {
+	s := &m.base.core.S
+	p, l := s.pool(w.pool), w.r.line(w.pool)
+	if l.within == "" {
+		return func(string) bool { return true }
+	}
+	of := func(name string) string {
+		n, _ := s.node(name)
+		key, _ := p.domainOf(n.ord, l.within)
+		return key
+	}
+	count, best, most := map[string]int{}, "", 0
+	add := func(name string) {
+		key := of(name)
+		if count[key]++; count[key] > most {
+			best, most = key, count[key]
+		}
+	}
+	for _, name := range l.seats {
+		add(name)
+	}
+	if most == 0 {
+		for _, n := range m.idleAt(w.pool, w.from) {
+			if n.until >= w.to {
+				add(n.name)
+			}
+		}
+	}
+	return func(name string) bool { return of(name) == best }
 }
 
 // idleAt returns the nodes of a pool that nobody has at an instant.

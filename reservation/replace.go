@@ -71,7 +71,7 @@ func (c *Calendar) replace(now int64, r *record, q Request) error {
 	if err := r.alone("change"); err != nil {
 		return err
 	}
-	if r.after != "" {
+	if s.continued(r) != nil {
 		return fmt.Errorf("%w: booking %q continues %q; merge it first", ErrState, r.id, r.after)
 	}
 	e := Changed{At: tick.Time(now), Request: q}
@@ -169,6 +169,11 @@ func (s *state) takes(now int64, r *record, e Changed) ([]string, error) {
 		if e := s.more(now, n, l, o); e != nil {
 			return nil, e
 		}
+		if n.owner != r.owner {
+			if e := s.cellConflict(n, l, max(now, l.from), l.to); e != nil {
+				return nil, e
+			}
+		}
 		if len(l.pinned) > 0 {
 			if e := s.seatConflict(n, l, minus(l.pinned, o.seats), max(now, l.from), l.to, nil); e != nil {
 				return nil, e
@@ -189,8 +194,23 @@ func (s *state) takes(now int64, r *record, e Changed) ([]string, error) {
 			continue
 		}
 		keep := s.stays(now, r, n, l, o)
+		if l.within != "" && !o.open && int64(len(keep)) < l.count {
+			choices := s.choices(l)
+			if len(choices) == 0 {
+				return nil, s.domainConflict(n, l)
+			}
+			seats = append(seats, s.seatsIn(choices[0], n, l)...)
+			continue
+		}
 		if o.open && int64(len(keep)) < l.count && l.count > o.count {
-			more := s.pick(l.pool, now, l.to, r.id, keep, l.count-int64(len(keep)), nil)
+			var more []string
+			if l.within != "" && len(keep) > 0 {
+				rest := *l
+				rest.from = now
+				more = minus(s.fillWithin(n, &rest, s.homeOf(s.pool(l.pool), keep, l.within), slices.Clone(keep)), keep)
+			} else {
+				more = s.pick(l.pool, now, l.to, r.id, keep, l.count-int64(len(keep)), nil)
+			}
 			if int64(len(more)) < l.count-o.count {
 				x := s.conflict(n, l, ReasonUnplaced)
 				x.tried = "nodes that are free from now to its end"
@@ -208,7 +228,7 @@ func (s *state) stays(now int64, r, n *record, l, o *line) []string {
 	if o.open {
 		return o.seats
 	}
-	if len(o.seats) == 0 || len(o.pinned) > 0 {
+	if len(o.seats) == 0 || len(o.pinned) > 0 || l.within != o.within {
 		return nil
 	}
 	var keep []string
@@ -236,6 +256,11 @@ func (s *state) more(now int64, n *record, l, o *line) error {
 		from := max(x.from, now)
 		if from < x.to && p.load.Max(from, x.to) > p.open-l.count {
 			return s.conflict(n, l, ReasonCount)
+		}
+		if from < x.to {
+			if e := s.cellConflict(n, l, from, x.to); e != nil {
+				return e
+			}
 		}
 	}
 	return nil

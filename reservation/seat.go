@@ -16,8 +16,9 @@ import (
 // would cost another booking its own.
 //
 // A Firm booking gets exactly as many nodes as it asked for, each free for its
-// whole envelope. Before its envelope begins a floating booking may be seated
-// again elsewhere. Once it has begun, and always if it is pinned, only seats
+// whole envelope, and in one domain where a line asks for it. Before its envelope
+// begins a floating booking may be seated again elsewhere, also one that the
+// calendar has seated within a domain. Once it has begun, and always if it is pinned, only seats
 // that are missing or in outage may be replaced; healthy ones stay. In their
 // place, and only there, nodes may be spares. A booking that continues it follows,
 // if that costs nobody anything.
@@ -104,6 +105,9 @@ func (c *Calendar) seatBehind(now int64, r *record) {
 // seatLine checks the nodes proposed for one line of a Firm booking.
 func (s *state) seatLine(now int64, r *record, l *line, nodes []string) error {
 	from := max(now, l.from)
+	if err := s.together(l, nodes); err != nil {
+		return err
+	}
 	var spares []string
 	if l.open || len(l.pinned) > 0 {
 		for _, n := range l.seats {

@@ -209,15 +209,15 @@ func (c *Calendar) bookOccurrence(now int64, q Series, index int64, w Window, sh
 	if err != nil {
 		return err
 	}
-	e := OccurrenceBooked{Booked{At: tick.Time(now), Request: request, Spans: spans, Show: s.showBy(request)}, q.ID, index, shift}
-	r, err := recordOf(e.Booked)
+	e := Booked{At: tick.Time(now), Request: request, Spans: spans, Show: s.showBy(request)}
+	r, err := recordOf(e)
 	if err != nil {
 		return err
 	}
 	if err := s.admit(r); err != nil {
 		return err
 	}
-	return c.seatably(e, r)
+	return c.choose(e, r, func(e Booked) Event { return OccurrenceBooked{e, q.ID, index, shift} })
 }
 
 // shiftOccurrence books an occurrence at the start nearest to from that fits, or
@@ -225,7 +225,7 @@ func (c *Calendar) bookOccurrence(now int64, q Series, index int64, w Window, sh
 func (c *Calendar) shiftOccurrence(now int64, q Series, index int64, from, to int64) (refused bool, err error) {
 	most, length := int64(q.Shift/time.Second), to-from
 	var starts []int64
-	if at, err := c.earliest(now, q.Lines, length, from, min(from+most, lastTick), 1); err == nil {
+	if at, err := c.earliest(now, q.Lines, length, from, min(from+most, lastTick), 1, q.Owner); err == nil {
 		starts = append(starts, at)
 	}
 	if at, ok := c.latestBefore(now, q.request(index, windowOf(from, to)), from, length); ok && from-at <= most {

@@ -34,7 +34,7 @@ type snapshot struct {
 func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.start)
 	c.instant(&v.now)
-	list(c, &v.pools, 14, c.pool)
+	list(c, &v.pools, 17, c.pool)
 	list(c, &v.outages, 8, c.outage)
 	list(c, &v.recs, 25, c.record)
 	list(c, &v.notices, 2, func(n *notice) {
@@ -76,7 +76,7 @@ func (c *coder) record(p **record) {
 	c.str(&v.into)
 	c.str(&v.after)
 	c.str(&v.before)
-	list(c, &v.lines, 11, c.line)
+	list(c, &v.lines, 12, c.line)
 	c.str(&v.series)
 	if v.series != "" {
 		c.int(&v.index)
@@ -97,7 +97,7 @@ func (c *coder) origin(v **origin) {
 	c.str(&o.owner)
 	c.instant(&o.start)
 	c.until(&o.end)
-	list(c, &o.lines, 3, c.requestLine)
+	list(c, &o.lines, 4, c.requestLine)
 }
 
 func (c *coder) line(v *line) {
@@ -116,6 +116,7 @@ func (c *coder) line(v *line) {
 		c.instant(&x.since)
 	})
 	c.names(&v.plan)
+	c.str(&v.within)
 }
 
 // AppendBinary appends the snapshot: all that the calendar knows, apart from
@@ -337,6 +338,9 @@ func (s *state) checkLine(r *record, l *line) error {
 	}
 	if int64(len(l.seats)) > l.count && (r.class == Firm || l.count > 0) {
 		return fmt.Errorf("%d seats for %d nodes", len(l.seats), l.count)
+	}
+	if err := s.checkWithin(r, l); err != nil {
+		return err
 	}
 	if l.near && (!r.floating(l) || l.from-l.lead > s.now) {
 		return fmt.Errorf("near is true")

@@ -52,6 +52,7 @@ type state struct {
 	occs    cow.Sorted[occurrence]    // their bookings; an index
 	waits   cow.Sorted[*Waiter]       // in the order in which they are served
 	waitIDs cow.Sorted[*Waiter]       // the same by id; an index
+	cells   cow.Sorted[cellUse]       // nodes of Firm envelopes by pool and owner, in pools with cells
 }
 
 // pool is a Pool, its terms and its levels over time.
@@ -63,6 +64,8 @@ type pool struct {
 	lost  step.Tree // open nodes in outage
 	extra step.Tree // spares in use by a booking and not in outage: capacity = open − lost + extra
 	sum   int64     // nodes of all lines in load, to bound its levels
+
+	groups [][]domain // by level
 }
 
 // node is one unit and what the calendar keeps about it.
@@ -119,6 +122,7 @@ type line struct {
 	seats    []string // sorted
 	late     []late   // of seats that came after the envelope began, by node
 	plan     []string // sorted; only while it floats
+	within   string   // a level: the seats lie in one domain; it has seats from the first, and does not float
 }
 
 // late is a seat that the line has only since an instant.
@@ -167,7 +171,7 @@ const none = -1 << 63 // no instant
 
 // floating reports whether line l waits for its seats.
 func (r *record) floating(l *line) bool {
-	return r.class == Firm && r.phase.Live() && !l.open && len(l.pinned) == 0 && len(l.seats) == 0
+	return r.class == Firm && r.phase.Live() && !l.open && len(l.pinned) == 0 && len(l.seats) == 0 && l.within == ""
 }
 
 // occupies reports whether line l keeps nodes from others in its envelope.
@@ -352,6 +356,7 @@ func newState() state {
 		occs:    cow.NewSorted(occurrence.less),
 		waits:   cow.NewSorted((*Waiter).less),
 		waitIDs: cow.NewSorted(func(a, b *Waiter) bool { return a.ID < b.ID }),
+		cells:   cow.NewSorted(cellUse.less),
 	}
 }
 

@@ -32,8 +32,8 @@ func newCalendar(t require.TestingT, start time.Time, pools ...reservation.Pool)
 }
 
 var suitePools = []reservation.Pool{
-	poolOf("a", 5, 1, reservation.Policy{Prep: 5 * time.Minute, Grace: 4 * time.Minute, Cleanup: 3 * time.Minute}),
-	poolOf("b", 4, 0, reservation.Policy{MaxLength: 6 * time.Hour, Horizon: 14 * 24 * time.Hour, NoShowGrace: 40 * time.Minute}),
+	inRacks(poolOf("a", 5, 1, reservation.Policy{Prep: 5 * time.Minute, Grace: 4 * time.Minute, Cleanup: 3 * time.Minute}), 2),
+	inRacks(poolOf("b", 4, 0, reservation.Policy{MaxLength: 6 * time.Hour, Horizon: 14 * 24 * time.Hour, NoShowGrace: 40 * time.Minute}), 2),
 }
 
 // randomCommand runs one command drawn from r; many of them are refused. It
@@ -66,6 +66,10 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 		q.Lines = []reservation.Line{{Pool: pool, Nodes: nodes}}
 	case 2:
 		q.Lines = []reservation.Line{{Pool: "a", Count: 1}, {Pool: "b", Count: int64(n)}}
+	case 4, 5:
+		q.Lines = []reservation.Line{{Pool: pool, Count: int64(1 + n%2), Within: "rack"}}
+	case 6:
+		q.Lines = []reservation.Line{{Pool: "a", Count: int64(1 + n%2), Within: "rack"}, {Pool: "b", Count: int64(n), Within: "zone"}}
 	case 3:
 		q.Class, q.Lines = reservation.Standby, []reservation.Line{{Pool: pool}}
 		q.Window = reservation.Window{Start: at.Truncate(time.Second).Add(time.Second)}
@@ -123,6 +127,18 @@ func randomCommand(r *rand.Rand, c *reservation.Calendar, at time.Time) (string,
 		}
 		if coin == 1 && len(p.Units) > 0 {
 			p.Units[0].Spare = true
+		}
+		switch coin {
+		case 4:
+			p.Regime = reservation.Cells
+			for i := 9; i > n; i-- {
+				p.Cells = append(p.Cells, reservation.Cell{Owner: fmt.Sprint("team", i), Count: int64(i % 4)})
+			}
+		case 5: // a node moves to another rack
+			i := n % len(p.Units)
+			p.Units[i].Path = p.Units[(i+2)%len(p.Units)].Path
+		case 6:
+			p.Levels = nil
 		}
 		if coin == 7 {
 			return "removed", c.RemovePool(at, pool)
@@ -205,9 +221,12 @@ func randomQuestions(r *rand.Rand, c *reservation.Calendar) string {
 		fmt.Fprintln(&b, nodes, err)
 		fmt.Fprintln(&b, slices.Collect(c.Bookings(pool, w)))
 		lines := []reservation.Line{{Pool: pool, Count: count}}
-		offer, err := c.EarliestFit(c.Present(), reservation.Query{Lines: lines, Length: w.Length(), Earliest: from, Align: time.Minute})
+		if r.IntN(2) == 0 {
+			lines[0].Within = "rack"
+		}
+		offer, err := c.EarliestFit(c.Present(), reservation.Query{Owner: "team1", Lines: lines, Length: w.Length(), Earliest: from, Align: time.Minute})
 		fmt.Fprintln(&b, offer, err)
-		fmt.Fprintln(&b, c.Offers(c.Present(), reservation.Request{ID: "ask", Owner: "me", Window: w, Lines: lines}))
+		fmt.Fprintln(&b, c.Offers(c.Present(), reservation.Request{ID: "ask", Owner: "team1", Window: w, Lines: lines}))
 	}
 	fmt.Fprintln(&b, slices.Collect(c.Degraded()), slices.Collect(c.Binding(from)), slices.Collect(c.Outages()))
 	fmt.Fprintln(&b, slices.Collect(c.Bookings("", reservation.Window{})))
