@@ -134,3 +134,14 @@ func BenchmarkRestore(b *testing.B) {
 		b.ReportMetric(float64(len(raw))/float64(n), "B/booking")
 	})
 }
+
+// BenchmarkSearch asks for a ranked list, with pieces and smaller answers.
+func BenchmarkSearch(b *testing.B) {
+	eachSize(b, func(b *testing.B, c *reservation.Calendar, r *rand.Rand, n int) {
+		for b.Loop() {
+			_, err := c.Search(c.Present(), reservation.Query{Lines: []reservation.Line{{Pool: "p", Count: 12_000}}, MinCounts: map[string]int64{"p": 1000},
+				Length: 48 * time.Hour, MinLength: time.Hour, Segments: 4, Start: modelStart.Add(time.Duration(r.IntN(60*24)) * time.Hour)})
+			require.NoError(b, err)
+		}
+	})
+}
