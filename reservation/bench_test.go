@@ -394,3 +394,20 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkSearch asks for a ranked list, with pieces and smaller answers.
+func BenchmarkSearch(b *testing.B) {
+	eachLoad(b, func(b *testing.B, l *loaded) {
+		var s stopwatch
+		for b.Loop() {
+			q := l.query(time.Time{}, 48*time.Hour, 11_000, 12_000)
+			q.MinCounts = map[string]int64{l.trace.Pool.Name: 1000}
+			q.MinLength, q.Segments, q.Start = time.Hour, 4, l.instant()
+			began := time.Now()
+			_, err := l.Search(l.trace.Start, q)
+			s.note(began)
+			require.NoError(b, err)
+		}
+		s.report(b, "")
+	})
+}

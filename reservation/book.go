@@ -154,7 +154,8 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 	return out, nil
 }
 
-// rule returns a refusal if a rule of the pool forbids [start, end).
+// rule returns a refusal if a rule of the pool forbids [start, end). MinLead comes
+// last: it is no rule for a booking that is made longer, and must hide no other.
 func (p *pool) rule(now, start, end int64) *ConflictError {
 	for _, r := range []struct {
 		name   string
@@ -163,8 +164,8 @@ func (p *pool) rule(now, start, end int64) *ConflictError {
 	}{
 		{"MinLength", p.Policy.MinLength, end-start < p.minLength},
 		{"MaxLength", p.Policy.MaxLength, p.maxLength > 0 && end-start > p.maxLength},
-		{"MinLead", p.Policy.MinLead, start-now < p.lead},
 		{"Horizon", p.Policy.Horizon, p.horizon > 0 && end-now > p.horizon},
+		{"MinLead", p.Policy.MinLead, start-now < p.lead},
 	} {
 		if r.broken {
 			return &ConflictError{Pool: p.Name, Reason: ReasonPolicy, Rule: r.name, Limit: r.limit, At: windowOf(start, end)}

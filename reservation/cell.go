@@ -214,11 +214,7 @@ func (s *state) cellConflict(r *record, l *line, from, to int64) *ConflictError 
 		}
 	}
 	e.At = windowOf(first, last)
-	for _, b := range s.blocking(l.pool, first, first+1, r.id) {
-		if b.Owner == r.owner {
-			e.Blocking = append(e.Blocking, b)
-		}
-	}
+	e.Blocking = s.inTheWay(l.pool, r.owner, first, e.Used+l.count-n, r.id)
 	return e
 }
 

@@ -67,6 +67,11 @@ func (c *Calendar) Confirm(at time.Time, id string, ifVersion uint64) (Booking, 
 				e := s.conflict(r, l, ReasonSeats)
 				e.Reason, e.At, e.Need, e.Shortfall = reason, d.Window, l.count, d.Shortfall
 				e.Free = l.count - d.Shortfall
+				if reason == ReasonCount {
+					e.short = d.Shortfall
+					at, _ := tick.Exact(d.Window.Start)
+					e.Blocking = s.inTheWay(l.pool, "", at, d.Shortfall, id)
+				}
 				for _, n := range l.seats {
 					if s.outIn(n, l.from, l.to) {
 						e.Nodes = append(e.Nodes, n)
@@ -124,17 +129,6 @@ func (c *Calendar) Release(at time.Time, id string, ifVersion uint64) (Booking, 
 			return fmt.Errorf("%w: booking %q is %s and has no nodes", ErrState, id, r.phase)
 		}
 	})
-}
-
-// Extend moves the end of a booking, later or earlier, under the same rules as
-// a new booking and with its old range given back first. Seats stay the same.
-// A zero end opens a Standby claim. It must end after the present; to end it
-// now use [Calendar.Release]. The same end again changes nothing.
-//
-// Possible errors: [ErrUnknown], [ErrVersion], [ErrState], [*ConflictError],
-// [ErrEmptyWindow], [ErrHorizon], [ErrUnaligned], [ErrInvalid].
-func (c *Calendar) Extend(at time.Time, id string, newEnd time.Time, ifVersion uint64) (Booking, error) {
-	return c.on(at, id, ifVersion, func(now int64, r *record) error { return c.extend(now, r, newEnd) })
 }
 
 func (c *Calendar) extend(now int64, r *record, newEnd time.Time) error {

@@ -45,15 +45,15 @@ func (r Reason) String() string { return name("Reason", reasonNames, int(r)) }
 // MarshalText returns the name of r.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// A Blocking is a booking that is in the way. Several bookings that the reader
-// may not see come as one without ID and Owner.
+// A Blocking is a booking that is in the way. Those that the reader may not see,
+// however many, come as one without ID and Owner.
 //
 // A Blocking is immutable and safe for concurrent use.
 type Blocking struct {
 	ID     string `json:"id,omitempty"`
 	Owner  string `json:"owner,omitempty"`
-	Window Window `json:"window"` // its envelope; of several, the whole range they cover
-	Count  int64  `json:"count"`  // nodes
+	Window Window `json:"window"` // its envelope; without ID, the range that is short
+	Count  int64  `json:"count"`  // nodes; without ID, as many as the others would have to give up
 }
 
 // A ConflictError says why a request cannot be met, and what would help. It
@@ -67,20 +67,28 @@ type ConflictError struct {
 	// At is the first range of the envelope that is short (Count), in which the
 	// node is taken (Seats), or the whole envelope.
 	At        Window        `json:"at"`
-	Free      int64         `json:"free"`               // nodes free in the whole envelope; may be negative
-	Need      int64         `json:"need"`               // nodes asked for
-	Shortfall int64         `json:"shortfall"`          // Need − Free if that is positive: with as many more nodes it fits (Count)
-	Out       int64         `json:"out,omitempty"`      // nodes that outages take at At.Start
-	Nodes     []string      `json:"nodes,omitempty"`    // named nodes that cannot be had (Seats)
-	Rule      string        `json:"rule,omitempty"`     // field of Policy (Policy)
-	Limit     time.Duration `json:"limit,omitempty"`    // its value (Policy)
-	Blocking  []Blocking    `json:"blocking,omitempty"` // who has nodes at At.Start, by begin and id
-	Offers    []Offer       `json:"offers,omitempty"`   // what could be had instead at that moment
-	Within    string        `json:"within,omitempty"`   // the level (Domain)
-	Domain    []string      `json:"domain,omitempty"`   // the path of the domain with the most free nodes, to which Free, Out and Blocking refer (Domain)
-	Cell      int64         `json:"cell,omitempty"`     // nodes of the owner's cell (Cell)
-	Used      int64         `json:"used,omitempty"`     // nodes that the owner has at At.Start (Cell)
-	tried     string
+	Free      int64         `json:"free"`            // nodes free in the whole envelope; may be negative
+	Need      int64         `json:"need"`            // nodes asked for
+	Shortfall int64         `json:"shortfall"`       // Need − Free if that is positive: with as many more nodes it fits (Count)
+	Out       int64         `json:"out,omitempty"`   // nodes that outages take at At.Start
+	Nodes     []string      `json:"nodes,omitempty"` // named nodes that cannot be had (Seats)
+	Rule      string        `json:"rule,omitempty"`  // field of Policy (Policy)
+	Limit     time.Duration `json:"limit,omitempty"` // its value (Policy)
+	// Blocking is who is in the way at At.Start, by begin and id: as few bookings
+	// as together have the nodes that are short there (Count), or who has one of
+	// the named nodes (Seats). Of several such sets it is the one with the largest
+	// bookings, but for the last, which is the smallest that will do; among equal
+	// ones those that begin last, were made last, or have the greater id. It is
+	// empty if even all bookings together have too few, and if it is not known
+	// who is in the way (Unplaced).
+	Blocking []Blocking `json:"blocking,omitempty"`
+	Offers   []Offer    `json:"offers,omitempty"` // what could be had instead at that moment
+	Within   string     `json:"within,omitempty"` // the level (Domain)
+	Domain   []string   `json:"domain,omitempty"` // the path of the domain with the most free nodes, to which Free, Out and Blocking refer (Domain)
+	Cell     int64      `json:"cell,omitempty"`   // nodes of the owner's cell (Cell)
+	Used     int64      `json:"used,omitempty"`   // nodes that the owner has at At.Start (Cell)
+	tried    string
+	short    int64 // nodes short at At.Start
 }
 
 func nodes(n int64) string {
@@ -110,6 +118,10 @@ func (e *ConflictError) Error() string {
 	case ReasonSeats:
 		fmt.Fprintf(&b, "nodes %q are taken, in outage or spare in %s", e.Nodes, e.At)
 	case ReasonUnplaced:
+		if e.Free < e.Need {
+			fmt.Fprintf(&b, "%s were not found from %s on; tried %s", nodes(e.Need), e.At.Start.Format(time.RFC3339), e.tried)
+			break
+		}
 		fmt.Fprintf(&b, "%d free at each instant of %s, but %s for all of it were not found; tried %s", e.Free, e.At, nodes(e.Need), e.tried)
 	case ReasonDomain:
 		fmt.Fprintf(&b, "%s needed within one %s, at most %d free in all of %s", nodes(e.Need), e.Within, e.Free, e.At)
@@ -128,30 +140,24 @@ func (e *ConflictError) Error() string {
 	return b.String()
 }
 
-// For returns the refusal as owner may see it: the bookings of all others are
-// summed.
+// For returns the refusal as owner may see it. The bookings of all others come
+// as one Blocking, whose Window is At and whose Count is what is short beyond
+// owner's own bookings. So it tells neither who they are, nor how many, nor when
+// or how large: no more than the pool's profile.
 func (e *ConflictError) For(owner string) *ConflictError {
 	v := *e
 	v.Blocking = nil
-	var rest Blocking
+	short, others := e.short, false
 	for _, x := range e.Blocking {
-		if x.Owner == owner {
-			v.Blocking = append(v.Blocking, x)
+		if x.Owner != owner {
+			others = true
 			continue
 		}
-		if rest.Count == 0 {
-			rest.Window = x.Window
-		}
-		rest.Count += x.Count
-		if x.Window.Start.Before(rest.Window.Start) {
-			rest.Window.Start = x.Window.Start
-		}
-		if x.Window.End.After(rest.Window.End) {
-			rest.Window.End = x.Window.End
-		}
+		v.Blocking = append(v.Blocking, x)
+		short -= x.Count
 	}
-	if rest.Count > 0 {
-		v.Blocking = append(v.Blocking, rest)
+	if others {
+		v.Blocking = append(v.Blocking, Blocking{Window: e.At, Count: max(1, short)})
 	}
 	v.Offers = slices.Clone(e.Offers)
 	return &v
@@ -168,35 +174,17 @@ func (s *state) conflict(r *record, l *line, reason Reason) *ConflictError {
 		from, to := int64(none), l.to
 		for x := range p.load.Steps(l.from, l.to) {
 			if p.open-x.Level < l.count && from == none {
-				from = x.From
+				from, e.short = x.From, l.count-(p.open-x.Level)
 			} else if p.open-x.Level >= l.count && from != none {
 				to = x.From
 				break
 			}
 		}
 		at, e.At = from, windowOf(from, to)
+		e.Blocking = s.inTheWay(l.pool, "", at, e.short, r.id)
 	}
 	e.Out = p.lost.At(at)
-	e.Blocking = s.blocking(l.pool, at, at+1, r.id)
 	return e
-}
-
-// blocking returns the Firm bookings other than self that have nodes of a pool
-// in [from, to).
-func (s *state) blocking(pool string, from, to int64, self string) []Blocking {
-	var recs []*record
-	for x := range s.touching(pool, from, to) {
-		if r := s.rec(x.id); r.class == Firm && r.id != self {
-			recs = append(recs, r)
-		}
-	}
-	slices.SortFunc(recs, byStart)
-	var out []Blocking
-	for _, r := range recs {
-		l := r.line(pool)
-		out = append(out, Blocking{r.id, r.owner, windowOf(l.from, l.to), l.count})
-	}
-	return out
 }
 
 // seatConflict returns a refusal because of the named nodes that are not free
@@ -204,7 +192,7 @@ func (s *state) blocking(pool string, from, to int64, self string) []Blocking {
 func (s *state) seatConflict(r *record, l *line, names []string, from, to int64, spares []string) *ConflictError {
 	var taken []string
 	first, last := int64(tick.Forever), int64(none)
-	var by []*record
+	var by []slot
 	for _, name := range names {
 		n, _ := s.node(name)
 		bad := n.spare && !slices.Contains(spares, name)
@@ -217,13 +205,11 @@ func (s *state) seatConflict(r *record, l *line, names []string, from, to int64,
 				first, last = min(first, max(x.from, from)), max(last, min(x.to, to))
 			}
 		}
-		if id, busy := s.otherSeat(name, from, to, r.id); busy {
-			bad = true
-			o := s.rec(id)
-			x := o.lineNear(l.pool)
-			first, last = min(first, max(x.from, from)), max(last, min(x.to, to))
-			if !slices.Contains(by, o) {
-				by = append(by, o)
+		for x := range s.seatSlots(name, from, to) {
+			if x.id != r.id {
+				bad = true
+				first, last = min(first, max(x.from, from)), max(last, min(x.to, to))
+				by = append(by, x)
 			}
 		}
 		if bad {
@@ -234,12 +220,8 @@ func (s *state) seatConflict(r *record, l *line, names []string, from, to int64,
 		return nil
 	}
 	e := s.conflict(r, l, ReasonSeats)
-	e.Nodes, e.At, e.Blocking = taken, windowOf(first, last), nil
+	e.Nodes, e.At = taken, windowOf(first, last)
 	e.Out = s.pool(l.pool).lost.At(first)
-	slices.SortFunc(by, byStart)
-	for _, o := range by {
-		x := o.lineNear(l.pool)
-		e.Blocking = append(e.Blocking, Blocking{o.id, o.owner, windowOf(x.from, x.to), x.count})
-	}
+	e.Blocking, e.short = s.holders(by, first, l.pool)
 	return e
 }

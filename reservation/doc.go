@@ -50,7 +50,8 @@
 //   - I2. The Firm bookings fit the capacity, or the shortfall is recorded.
 //   - I3. No node is in two envelopes at once. Every Firm booking has its seats, or
 //     can provably have them, or is listed by [Calendar.Degraded].
-//   - I4. An offer fits, and where the count decides no earlier aligned start fits.
+//   - I4. An offer fits, and where the count decides no earlier aligned start fits;
+//     [Calendar.EarliestFit] says what that is for fewer nodes, less time and pieces.
 //   - I5. Booking and cancelling leaves the profile as it was.
 //   - I6. A command that fails leaves the encoded state unchanged.
 //   - I8. Replaying the events gives the state, and every prefix is a valid state.
@@ -144,6 +145,16 @@
 // to its own, and no tenant's booking starves another's. What a cell leaves idle
 // takes Standby, as any idle node does, and gives it back with notice.
 //
+// # Answers
+//
+// [Calendar.EarliestFit] gives one answer to a [Query], [Calendar.Search] a ranked
+// list, [Calendar.Offers] the nearest to a [Request], and [Calendar.LatestEnd] how
+// long a booking could last. Each answer has passed the check of the command that
+// would follow. A refusal names the first instant that is short, and as few
+// bookings as are in the way there. Every search has a budget in steps, never in
+// time: what is not found within it is [ReasonUnplaced] and says what was tried. A
+// refusal by count is always a proof.
+//
 // # Concurrency
 //
 // A Calendar may be read by many goroutines while nobody changes it; Fork is
@@ -173,7 +184,9 @@
 // at most 10,000 of them, and any occurrence is found in O(log e) for e excluded
 // dates. Due costs an EarliestFit for each of at most 256 entries (DueQuery.Limit)
 // and a glance at each series; serving an entry costs a glance at those in front.
-// A refusal also costs its offers: a few fits, and O(m) for the earlier one.
+// A refusal also costs its offers: a few fits, O(k log k) for the k bookings at the
+// first short instant, and O(m) for the earlier one. A search looks into 2¹⁶ gaps
+// and lays up to 127 plans, one for an earlier start 64, one for pieces 16.
 //
 // # Limits and non-goals
 //

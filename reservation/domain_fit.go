@@ -28,7 +28,7 @@ func (s *state) busyFrom(name string, from int64) []slot {
 		}
 		busy = append(busy, x)
 	}
-	for _, x := range s.outUnion(name) {
+	for _, x := range s.closedRanges(name) {
 		if x.to > from {
 			busy = append(busy, x)
 		}

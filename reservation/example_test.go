@@ -77,7 +77,7 @@ func ExampleConflictError() {
 	// reservation: conflict: booking "eval-1": pool "h100": 2 nodes needed, 1 free in [2026-03-02T11:00:00Z, 2026-03-02T12:00:00Z); instead: [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z), 1 node in [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z)
 	// Later [2026-03-02T12:00:00Z, 2026-03-02T14:00:00Z) [{h100 2 [] }]
 	// Smaller [2026-03-02T11:00:00Z, 2026-03-02T13:00:00Z) [{h100 1 [] }]
-	// [{ID: Owner: Window:[2026-03-02T10:00:00Z, 2026-03-02T12:00:00Z) Count:3}]
+	// [{ID: Owner: Window:[2026-03-02T11:00:00Z, 2026-03-02T12:00:00Z) Count:1}]
 }
 
 func ExampleCalendar_Profile() {
@@ -103,6 +103,58 @@ func ExampleCalendar_EarliestFit() {
 	})
 	fmt.Println(offer.Window, err)
 	// Output: [2026-03-02T11:30:00Z, 2026-03-02T13:30:00Z) <nil>
+}
+
+// An elastic query: at least four nodes for two hours, better six for four.
+func ExampleCalendar_EarliestFit_elastic() {
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(8)}})
+	_, _ = cal.Book(clock(9, 0), request("a", "vision", window(9, 11), 6))
+	_, _ = cal.Book(clock(9, 0), request("b", "vision", window(14, 18), 3))
+	offer, err := cal.EarliestFit(cal.Present(), reservation.Query{
+		Lines: []reservation.Line{{Pool: "h100", Count: 6}}, MinCounts: map[string]int64{"h100": 4},
+		Length: 4 * time.Hour, MinLength: 2 * time.Hour,
+	})
+	fmt.Println(offer.Kind, offer.Window, offer.Lines[0].Count, err)
+	// Output: Smaller [2026-03-02T11:00:00Z, 2026-03-02T15:00:00Z) 5 <nil>
+}
+
+// Search ranks what could be had: all of the wish first, parts of it last.
+func ExampleCalendar_Search() {
+	other := reservation.Pool{Name: "h100-b", GPUsPerUnit: 8, Label: "NVIDIA H100", Units: []reservation.Unit{{Name: "b1"}, {Name: "b2"}, {Name: "b3"}, {Name: "b4"}}}
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{h100(4), other}})
+	_, _ = cal.Book(clock(9, 0), request("a", "vision", window(11, 13), 3))
+	_, _ = cal.Book(clock(9, 0), request("b", "vision", window(15, 20), 3))
+	offers, err := cal.Search(cal.Present(), reservation.Query{
+		Lines: []reservation.Line{{Pool: "h100", Count: 4}}, MinCounts: map[string]int64{"h100": 1},
+		Start: clock(10, 0), Length: 3 * time.Hour, MinLength: time.Hour, Segments: 2,
+	})
+	for _, o := range offers {
+		fmt.Println(o.Kind, o)
+	}
+	fmt.Println(err)
+	// Output:
+	// OtherPool 4 nodes of pool "h100-b" in [2026-03-02T10:00:00Z, 2026-03-02T13:00:00Z)
+	// Segments [2026-03-02T09:00:00Z, 2026-03-02T11:00:00Z) and [2026-03-02T13:00:00Z, 2026-03-02T14:00:00Z)
+	// Later [2026-03-02T20:00:00Z, 2026-03-02T23:00:00Z)
+	// Shorter [2026-03-02T10:00:00Z, 2026-03-02T11:00:00Z)
+	// Smaller 1 node in [2026-03-02T10:00:00Z, 2026-03-02T13:00:00Z)
+	// <nil>
+}
+
+func ExampleCalendar_FreeUnits() {
+	p := h100(4)
+	for i := range p.Units {
+		p.Units[i].Path = []string{"zone-1", fmt.Sprint("rack-", i/2+1)}
+	}
+	p.Units[3].Spare = true
+	cal, _ := reservation.New(reservation.Config{Start: clock(9, 0), Pools: []reservation.Pool{p}})
+	for _, choice := range []reservation.SpareChoice{reservation.WithoutSpares, reservation.WithSpares} {
+		units, err := cal.FreeUnits("h100", window(10, 12), reservation.Selector{Path: []string{"zone-1", "rack-2"}, Spares: choice})
+		fmt.Println(units, err)
+	}
+	// Output:
+	// [{n3 [zone-1 rack-2] false}] <nil>
+	// [{n3 [zone-1 rack-2] false} {n4 [zone-1 rack-2] true}] <nil>
 }
 
 // What-if: fork, change, ask, drop.

@@ -11,7 +11,8 @@ import (
 	"github.com/berth-gpu/berth/internal/tick"
 )
 
-// A Query asks when a request would fit.
+// A Query asks when a request would fit. [Calendar.EarliestFit] gives one
+// answer, [Calendar.Search] a ranked list.
 //
 // A Query is immutable and safe for concurrent use.
 type Query struct {
@@ -21,64 +22,31 @@ type Query struct {
 	Earliest time.Time     // least start; zero: the present
 	Latest   time.Time     // greatest start; zero: none
 	Align    time.Duration // Start is a multiple of it since the Unix epoch; 0: any second
+
+	Start    time.Time // the wished start, for Search; zero: Earliest, or as soon as the rules allow
+	Deadline time.Time // greatest end; zero: none
+	// MinLength is how short an answer may be; 0: no shorter than Length. With
+	// Segments it is how short each piece may be.
+	MinLength time.Duration
+	// MinCounts says by pool how few nodes an answer may have. A pool that is
+	// not there gets its Count. A line with Nodes cannot have less.
+	MinCounts map[string]int64
+	// Segments is in how many pieces an answer may be, at most 16; 0 and 1: in
+	// one. All pieces together have Length, each has the full Count.
+	Segments int
+	// Others names by pool those that may stand in for it, in order of
+	// preference, for Search. A pool that is not there may be replaced by those
+	// with its Label, if it has one, and as many GPUs per unit, by name.
+	Others map[string][]string
+	Limit  int // most offers of a Search; 0: all that are found
 }
 
 // maxTrials bounds how many starts are tried by laying plans. After them the
 // search goes on where the count alone decides.
 const maxTrials = 64
 
-// EarliestFit returns the earliest window from the present on in which the
-// lines fit, under the rules of their pools. Where the count decides (see
-// [ReasonUnplaced]) no earlier aligned start fits; nor where nothing floats and
-// lines lie within a domain. In a pool with cells it is the owner's cell that
-// counts, and Query.Owner must be set. At is the present of the
-// question; what is due up to it is seen as done, nothing is changed. It costs O((1+g) log n), where g is the number of gaps that are too short.
-//
-// Possible errors: [*ConflictError] if nothing fits, [ErrUnknown] for a pool or
-// a node, [ErrHorizon] for a range without a start, [ErrUnaligned], [ErrInvalid].
-func (c *Calendar) EarliestFit(at time.Time, q Query) (Offer, error) {
-	c = c.asOf(at)
-	s := &c.core.S
-	lo := s.now
-	if !q.Earliest.IsZero() {
-		at, err := exact("Query.Earliest", q.Earliest)
-		if err != nil {
-			return Offer{}, err
-		}
-		lo = max(lo, at)
-	}
-	hi := int64(lastTick)
-	if !q.Latest.IsZero() {
-		at, err := exact("Query.Latest", q.Latest)
-		if err != nil {
-			return Offer{}, err
-		}
-		if at < lo {
-			return Offer{}, fmt.Errorf("%w: Query.Latest %s is before the earliest start %s", ErrHorizon, until(at), until(lo))
-		}
-		hi = at
-	}
-	length, err := tick.Seconds(q.Length)
-	if err != nil || length == 0 || length > lastTick-s.now {
-		return Offer{}, fmt.Errorf("%w: Query.Length %s is not a positive number of whole seconds before the year 10000", ErrInvalid, q.Length)
-	}
-	align, err := tick.Seconds(q.Align)
-	if err != nil {
-		return Offer{}, fmt.Errorf("%w: Query.Align: %w", ErrInvalid, err)
-	}
-	sample := Request{ID: "query", Owner: cmp.Or(q.Owner, "query"), Window: windowOf(s.now, s.now+length), Lines: q.Lines}
-	if sample, err = sample.normal(); err != nil {
-		return Offer{}, err
-	}
-	if err := s.named(q.Owner, sample.Lines); err != nil {
-		return Offer{}, err
-	}
-	start, err := c.earliest(s.now, sample.Lines, length, lo, hi, max(align, 1), q.Owner)
-	if err != nil {
-		return Offer{}, err
-	}
-	return Offer{Kind: Later, Window: windowOf(start, start+length), Lines: sample.Lines}, nil
-}
+// maxSteps bounds how many gaps one search looks into.
+const maxSteps = 1 << 16
 
 // asOf returns c, or a fork of it on which what is due up to at has happened.
 func (c *Calendar) asOf(at time.Time) *Calendar {
@@ -103,11 +71,13 @@ type search struct {
 	lastFixed []int64
 	owner     string
 	starts    map[int][]run // of the lines with Within
+	grace     int64         // the greatest of its pools, as in [state.envelopes]
+	steps     int           // left of the budget
 }
 
 // earliest returns the least aligned start in [lo, hi] at which normal lines fit.
 func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64, owner string) (int64, error) {
-	x := search{s: &c.core.S, lines: lines, length: length, align: align, owner: owner}
+	x := search{s: &c.core.S, lines: lines, length: length, align: align, owner: owner, grace: c.core.S.graceOf(lines), steps: maxSteps}
 	for _, l := range lines {
 		p, err := x.s.poolOf(l.Pool)
 		if err != nil {
@@ -131,7 +101,7 @@ func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64
 			}
 		}
 		lo = max(lo, now+max(p.prep, p.lead))
-		hi = min(hi, lastTick-length-p.grace-p.cleanup)
+		hi = min(hi, lastTick-length-x.grace-p.cleanup)
 		if p.horizon > 0 {
 			if hi = min(hi, now+p.horizon-length); hi < lo {
 				return 0, &ConflictError{Pool: l.Pool, Reason: ReasonPolicy, Rule: "Horizon", Limit: p.Policy.Horizon, At: windowOf(lo, lo+length), Need: l.Count}
@@ -148,13 +118,16 @@ func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64
 	for trials := 0; ; {
 		start, ok := x.byCount(lo)
 		if !ok {
-			return 0, x.none(first)
+			return 0, x.none(first, trials-trials/(maxTrials+1)) // less the jump
 		}
 		if x.decided(start) {
 			return start, nil
 		}
+		if trials == 0 {
+			first = start // the first one that is tried
+		}
 		if trials++; trials > 2*maxTrials {
-			return 0, x.none(first)
+			return 0, x.none(first, trials-2) // less the jump and this one
 		}
 		if trials == maxTrials+1 { // go on behind everything that is fixed
 			lo = start + 1
@@ -192,10 +165,10 @@ func (x *search) byCount(lo int64) (int64, bool) {
 	for moved := true; moved; {
 		moved = false
 		for i, p := range x.pools {
-			if !ok || start > x.hi {
+			if x.steps--; x.steps < 0 || !ok || start > x.hi {
 				return 0, false
 			}
-			whole := p.prep + x.length + p.grace + p.cleanup
+			whole := p.prep + x.length + x.grace + p.cleanup
 			from, fit := p.load.FirstFit(start-p.prep, x.hi-p.prep, whole, p.open-x.lines[i].Count)
 			if !fit {
 				return 0, false
@@ -205,7 +178,7 @@ func (x *search) byCount(lo int64) (int64, bool) {
 					return 0, false
 				}
 				for end, busy := x.s.busyUntil(n, from, from+whole); busy; end, busy = x.s.busyUntil(n, from, from+whole) {
-					if end > x.hi {
+					if x.steps--; x.steps < 0 || end > x.hi {
 						return 0, false
 					}
 					from = end
@@ -286,13 +259,17 @@ func (x *search) request(start int64) Request {
 	return Request{ID: "query", Owner: cmp.Or(x.owner, "query"), Window: windowOf(start, start+x.length), Lines: slices.Clone(x.lines)}
 }
 
-// none returns why nothing fits from lo on.
-func (x *search) none(lo int64) *ConflictError {
+// none returns why nothing fits from lo on. It is a proof only if no start that
+// the count allows was tried in vain, and the budget is not spent.
+func (x *search) none(lo int64, trials int) *ConflictError {
 	probe := &record{owner: x.owner, class: Firm, lines: make([]line, len(x.lines))}
 	for i, p := range x.pools {
 		l := &probe.lines[i]
 		*l = line{pool: p.Name, count: x.lines[i].Count, pinned: x.lines[i].Nodes, within: x.lines[i].Within}
-		l.from, l.to = lo-p.prep, lo+x.length+p.grace+p.cleanup
+		l.from, l.to = lo-p.prep, lo+x.length+x.grace+p.cleanup
+		if trials > 0 || x.steps < 0 {
+			continue
+		}
 		if e := x.s.cellConflict(probe, l, l.from, l.to); e != nil {
 			return e
 		}
@@ -307,6 +284,10 @@ func (x *search) none(lo int64) *ConflictError {
 		}
 	}
 	e := x.s.conflict(probe, &probe.lines[0], ReasonUnplaced)
-	e.tried = "every start at which something ends"
+	e.Shortfall = 0
+	e.tried = fmt.Sprintf("%d starts at which the count suffices", trials)
+	if x.steps < 0 {
+		e.tried += fmt.Sprintf(", up to the %dth gap", maxSteps)
+	}
 	return e
 }

@@ -4,6 +4,7 @@ package reservation
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
@@ -16,13 +17,16 @@ type OfferKind uint8
 
 // Kinds of offers. New ones are added at the end.
 const (
-	Later   OfferKind = iota // the same, later
-	Earlier                  // the same, earlier
-	Shorter                  // the same start and nodes, for less time
-	Smaller                  // the same window, with fewer nodes
+	Later     OfferKind = iota // the same, later
+	Earlier                    // the same, earlier
+	Shorter                    // the same nodes, for less time; in an answer to a [Query] perhaps later
+	Smaller                    // with fewer nodes; in an answer to a [Query] perhaps later and shorter, too
+	Exact                      // just what was asked
+	OtherPool                  // a line in another pool, perhaps later
+	Segments                   // the same nodes and time in all, in several pieces
 )
 
-var offerNames = []string{"Later", "Earlier", "Shorter", "Smaller"}
+var offerNames = []string{"Later", "Earlier", "Shorter", "Smaller", "Exact", "OtherPool", "Segments"}
 
 // String returns the name of k.
 func (k OfferKind) String() string { return name("OfferKind", offerNames, int(k)) }
@@ -38,26 +42,43 @@ type Offer struct {
 	Kind   OfferKind `json:"kind"`
 	Window Window    `json:"window"`
 	Lines  []Line    `json:"lines"`
+	// Segments are the pieces, in order, if there are several: each is a booking
+	// of Lines of its own. Window reaches from the first to the last.
+	Segments []Window `json:"segments,omitempty"`
 }
 
 // String returns the offer for people.
 func (o Offer) String() string {
-	if o.Kind == Smaller {
+	switch o.Kind {
+	case Smaller:
 		n := int64(0)
 		for _, l := range o.Lines {
 			n += l.Count
 		}
 		return fmt.Sprintf("%s in %s", nodes(n), o.Window)
+	case OtherPool:
+		var parts []string
+		for _, l := range o.Lines {
+			parts = append(parts, fmt.Sprintf("%s of pool %q", nodes(l.Count), l.Pool))
+		}
+		return fmt.Sprintf("%s in %s", strings.Join(parts, " and "), o.Window)
+	case Segments:
+		var parts []string
+		for _, w := range o.Segments {
+			parts = append(parts, w.String())
+		}
+		return strings.Join(parts, " and ")
 	}
 	return o.Window.String()
 }
 
-// Offers returns what could be had at an instant instead of q, or nothing if q itself fits or
-// is not valid: the nearest later and the nearest earlier window, the longest
-// window with the same start, and the most nodes in the same window, each if
-// there is one. Every offer has passed the very check that Book makes. A
-// Standby request has no offers. It costs a few fits; the earlier window costs
-// O(m) for the m changes between it and q.
+// Offers returns what could be had at an instant instead of q, or nothing if q
+// itself fits or is not valid: the nearest later and the nearest earlier window,
+// the longest window with the same start, and the most nodes in the same window,
+// in this order, each if there is one and it is found within the budget. Every
+// offer has passed the very check that Book makes. A Standby request has no
+// offers. It costs a few fits; the earlier window costs O(m) for the m changes
+// between it and q. [Calendar.Search] has more kinds and ranks them.
 func (c *Calendar) Offers(at time.Time, q Request) []Offer {
 	c = c.asOf(at)
 	q, err := q.normal()
@@ -105,15 +126,14 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 		if !c.fits(now, o) {
 			return false
 		}
-		out = append(out, Offer{kind, o.Window, lines})
+		out = append(out, Offer{Kind: kind, Window: o.Window, Lines: lines})
 		return true
 	}
 	if at, err := c.earliest(now, q.Lines, length, max(start, now), lastTick, 1, q.Owner); err == nil {
 		add(Later, at, at+length, q.Lines)
 	}
-	if at, ok := c.latestBefore(now, q, start, length); ok {
-		add(Earlier, at, at+length, q.Lines)
-	}
+	fit := func(at int64) bool { return add(Earlier, at, at+length, q.Lines) }
+	_, _ = c.latestBefore(q.Owner, q.Lines, now, start, length, 1, fit)
 	if to := c.firstShort(q, start, end); to > start && to < end {
 		add(Shorter, start, to, q.Lines)
 	}
@@ -123,63 +143,12 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 	return out
 }
 
-// latestBefore returns the greatest start before that of q at which the count
-// suffices. It looks back in steps that double, so a near answer is cheap.
-func (c *Calendar) latestBefore(now int64, q Request, start, length int64) (int64, bool) {
-	floor := now
-	for _, l := range q.Lines {
-		p := c.core.S.pool(l.Pool)
-		floor = max(floor, now+max(p.prep, p.lead))
-	}
-	hi := start - 1 // starts in [lo, hi] are looked at next
-	for back := max(length, 1); hi >= floor; back *= 2 {
-		lo := max(floor, start-back)
-		best, found := int64(0), false
-		for at := lo; at <= hi; {
-			got, err := c.earliest(now, q.Lines, length, at, hi, 1, q.Owner)
-			if err != nil {
-				break
-			}
-			best, found = c.runEnd(q, got, hi, length), true
-			at = best + 1
-		}
-		if found {
-			return best, true
-		}
-		hi = lo - 1
-	}
-	return 0, false
-}
-
-// runEnd returns the greatest start up to hi such that the count suffices from
-// the window at first through the one at it.
-func (c *Calendar) runEnd(q Request, first, hi, length int64) int64 {
-	last := hi
-	for _, l := range q.Lines {
-		p := c.core.S.pool(l.Pool)
-		after := length + p.grace + p.cleanup
-		for x := range p.load.Steps(first-p.prep, hi+after) {
-			if x.Level > p.open-l.Count {
-				last = min(last, x.From-after)
-				break
-			}
-		}
-		for _, n := range l.Nodes {
-			if at := c.core.S.nextUse(n, first+after); at < tick.Forever {
-				last = min(last, at-after)
-			}
-		}
-		last = min(last, c.core.S.sameEnd(q.Owner, l, first, hi, length))
-	}
-	return max(last, first)
-}
-
 // firstShort returns the end of the longest window from start on, up to end,
 // that the count allows.
 func (c *Calendar) firstShort(q Request, start, end int64) int64 {
 	for _, l := range q.Lines {
 		p := c.core.S.pool(l.Pool)
-		after := p.grace + p.cleanup
+		after := c.core.S.graceOf(q.Lines) + p.cleanup
 		for x := range p.load.Steps(start-p.prep, end+after) {
 			if x.Level > p.open-l.Count {
 				end = min(end, x.From-after)
@@ -205,7 +174,7 @@ func (c *Calendar) smaller(q Request, start, end int64) ([]Line, bool) {
 	less := false
 	for i, l := range q.Lines {
 		p := c.core.S.pool(l.Pool)
-		from, to := start-p.prep, end+p.grace+p.cleanup
+		from, to := start-p.prep, end+c.core.S.graceOf(q.Lines)+p.cleanup
 		if to > lastTick || len(l.Nodes) > 0 {
 			return nil, false
 		}

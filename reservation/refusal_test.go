@@ -172,20 +172,3 @@ func TestNewJoinsAllMistakes(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 }
-
-// For shows others only as a sum.
-func TestConflictFor(t *testing.T) {
-	c := cal8(t)
-	for id, owner := range map[string]string{"mine": "me", "x": "them", "y": "others"} {
-		_, err := c.Book(at("00:00"), request(id, owner, span("10:00", "12:00"), 2))
-		require.NoError(t, err)
-	}
-	x := conflict(t, book(c, "new", "11:00", "13:00", 3))
-	require.Len(t, x.Blocking, 3)
-	require.Equal(t, []reservation.Blocking{
-		{ID: "mine", Owner: "me", Window: span("10:00", "12:00"), Count: 2},
-		{Window: span("10:00", "12:00"), Count: 4},
-	}, x.For("me").Blocking)
-	require.NotContains(t, x.Error(), "them")
-	require.Len(t, x.Blocking, 3, "For changes nothing")
-}

@@ -228,7 +228,7 @@ func (c *Calendar) shiftOccurrence(now int64, q Series, index int64, from, to in
 	if at, err := c.earliest(now, q.Lines, length, from, min(from+most, lastTick), 1, q.Owner); err == nil {
 		starts = append(starts, at)
 	}
-	if at, ok := c.latestBefore(now, q.request(index, windowOf(from, to)), from, length); ok && from-at <= most {
+	if at, ok := c.latestBefore(q.Owner, q.Lines, now, from, length, 1, func(at int64) bool { return c.fits(now, q.request(index, windowOf(at, at+length))) }); ok && from-at <= most {
 		starts = append(starts, at)
 	}
 	if len(starts) == 2 && from-starts[1] < starts[0]-from {

@@ -227,6 +227,15 @@ func randomQuestions(r *rand.Rand, c *reservation.Calendar) string {
 		offer, err := c.EarliestFit(c.Present(), reservation.Query{Owner: "team1", Lines: lines, Length: w.Length(), Earliest: from, Align: time.Minute})
 		fmt.Fprintln(&b, offer, err)
 		fmt.Fprintln(&b, c.Offers(c.Present(), reservation.Request{ID: "ask", Owner: "team1", Window: w, Lines: lines}))
+		offers, err := c.Search(c.Present(), reservation.Query{Owner: "team1", Lines: lines, Length: w.Length(), Start: from, Segments: int(count), MinLength: w.Length() / time.Second / 3 * time.Second,
+			MinCounts: map[string]int64{pool: 1}, Others: map[string][]string{pool: {"a", "b"}}, Limit: 5})
+		fmt.Fprintln(&b, offers, err)
+		units, err := c.FreeUnits(pool, w, reservation.Selector{Spares: reservation.SpareChoice(count % 3)})
+		fmt.Fprintln(&b, units, err)
+	}
+	for booked := range c.Bookings("", reservation.Window{}) {
+		end, err := c.LatestEnd(c.Present(), booked.ID)
+		fmt.Fprintln(&b, end, err)
 	}
 	fmt.Fprintln(&b, slices.Collect(c.Degraded()), slices.Collect(c.Binding(from)), slices.Collect(c.Outages()))
 	fmt.Fprintln(&b, slices.Collect(c.Bookings("", reservation.Window{})))
