@@ -85,7 +85,7 @@ func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 			p.open++
 		}
 	}
-	s.pools.Put(tok, p)
+	s.pools.Put(tok, p.Name, p)
 	for o := range s.outages.All() { // of nodes that came back
 		for _, name := range o.nodes {
 			if n, ok := s.node(name); ok && n.pool == def.Name {
@@ -118,7 +118,7 @@ func (s *state) recount(tok *cow.Token, name string) {
 		p.load.Add(tok, at, step.Forever, d)
 	}
 	p.lost, p.extra = step.Tree{}, step.Tree{}
-	s.pools.Put(tok, &p)
+	s.pools.Put(tok, p.Name, &p)
 	for _, u := range p.Units {
 		s.addUnit(tok, u.Name, +1)
 	}
@@ -222,7 +222,7 @@ func (e PoolRemoved) prepare(s *state) (change, error) {
 		for _, id := range over {
 			s.swap(tok, s.rec(id), nil)
 		}
-		s.pools.Remove(tok, p)
+		s.pools.Remove(tok, p.Name)
 	}, nil
 }
 

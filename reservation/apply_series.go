@@ -28,7 +28,7 @@ func (e SeriesMade) prepare(s *state) (change, error) {
 		return nil, err
 	}
 	v := &SeriesStatus{Series: q, Created: e.At.UTC(), Next: e.Next, Head: e.Head}
-	return func(tok *cow.Token) { s.series.Put(tok, v) }, v.checkProgress(none)
+	return func(tok *cow.Token) { s.series.Put(tok, v.ID, v) }, v.checkProgress(none)
 }
 
 // checkProgress checks the index and the window of the next occurrence.
@@ -77,7 +77,7 @@ func (e OccurrenceBooked) prepare(s *state) (change, error) {
 		n := old.change()
 		n.series, n.index, n.shift = r.series, r.index, r.shift
 		s.swap(tok, old, n)
-		s.series.Put(tok, &next)
+		s.series.Put(tok, next.ID, &next)
 	}, nil
 }
 
@@ -108,7 +108,7 @@ func (e SeriesContinued) prepare(s *state) (change, error) {
 	n := *v
 	n.Next, n.Head = e.Next, e.Head
 	return func(tok *cow.Token) {
-		s.series.Put(tok, &n)
+		s.series.Put(tok, n.ID, &n)
 		s.tidySeries(tok, e.ID)
 	}, n.checkProgress(v.Next)
 }
@@ -124,7 +124,7 @@ func (e SeriesStopped) prepare(s *state) (change, error) {
 	return func(tok *cow.Token) {
 		n := *v
 		n.Stopped, n.Head = true, Window{}
-		s.series.Put(tok, &n)
+		s.series.Put(tok, n.ID, &n)
 		s.tidySeries(tok, e.ID)
 	}, nil
 }

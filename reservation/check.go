@@ -173,7 +173,7 @@ func (s *state) sameIndexes(o *state) error {
 		same("final", slices.Collect(s.final.All()), slices.Collect(o.final.All())),
 		same("due", slices.Collect(s.due.All()), slices.Collect(o.due.All())),
 		same("spans", slices.Collect(s.spans.All()), slices.Collect(o.spans.All())),
-		same("floats", slices.Collect(s.floats.All()), slices.Collect(o.floats.All())),
+		same("full", slices.Collect(s.full.All()), slices.Collect(o.full.All())),
 		same("planned", slices.Collect(s.planned.All()), slices.Collect(o.planned.All())),
 		same("needy", slices.Collect(s.needy.All()), slices.Collect(o.needy.All())),
 		same("ready", slices.Collect(s.ready.All()), slices.Collect(o.ready.All())),

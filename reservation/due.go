@@ -236,6 +236,6 @@ func (c *Calendar) dropHorizons() {
 	for _, old := range slices.Collect(c.core.S.pools.All()) {
 		p := *old
 		p.horizon, p.Policy.Horizon = 0, 0
-		c.core.S.pools.Put(c.core.Token(), &p)
+		c.core.S.pools.Put(c.core.Token(), p.Name, &p)
 	}
 }

@@ -221,7 +221,7 @@ func (x *search) decided(start int64) bool {
 		if len(x.lines[i].Nodes) == 0 && x.lines[i].Within == "" && start-p.prep >= x.lastFixed[i] {
 			continue
 		}
-		if (len(x.lines[i].Nodes) > 0 || x.lines[i].Within != "") && x.s.floats.Len() == 0 {
+		if (len(x.lines[i].Nodes) > 0 || x.lines[i].Within != "") && x.s.needy.Len()+x.s.full.Len() == 0 {
 			continue
 		}
 		return false

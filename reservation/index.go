@@ -38,11 +38,11 @@ func (s *state) swap(tok *cow.Token, old, now *record) {
 		s.final.Remove(tok, clearing{old.clearAt(), old.id})
 	}
 	if now == nil {
-		s.recs.Remove(tok, old)
+		s.recs.Remove(tok, old.id)
 		s.swapOccurrence(tok, old, nil)
 		return
 	}
-	s.recs.Put(tok, now)
+	s.recs.Put(tok, now.id, now)
 	s.swapOccurrence(tok, old, now)
 	if now.phase.Live() {
 		s.live.Put(tok, now)
@@ -117,12 +117,12 @@ func (s *state) swapDue(tok *cow.Token, old, now *record) {
 
 // place is what a line contributes to the indexes.
 type place struct {
-	from, to                  int64
-	count                     int64 // nodes kept from others, 0: none
-	span                      bool
-	float, plan, needy, short bool
-	seats                     []slot // by node
-	plans, told, stand        []string
+	from, to                 int64
+	count                    int64 // nodes kept from others, 0: none
+	span                     bool
+	plan, needy, full, short bool
+	seats                    []slot // by node
+	plans, told, stand       []string
 }
 
 func (r *record) place(i int) place {
@@ -140,12 +140,13 @@ func (r *record) place(i int) place {
 			}
 		}
 	}
-	if p.float = r.floating(l); p.float {
+	if r.floating(l) {
 		p.plans, p.plan = l.plan, len(l.plan) > 0 && !l.near
 		if l.near && r.phase == Confirmed {
 			p.told = l.plan
 		}
-		p.needy = int64(len(l.plan)) < l.count
+		p.full = int64(len(l.plan)) >= l.count
+		p.needy = !p.full
 	}
 	p.short = r.isShort(l)
 	if r.class == Standby && r.phase.Live() {
@@ -175,7 +176,7 @@ func (s *state) swapLine(tok *cow.Token, old, now *record, i int) {
 		s.spans.Put(tok, span{pool, lengthClass(b.from, b.to), b.from, b.to, id})
 	}
 	was, is := float{pool, a.from, r.created, id}, float{pool, b.from, r.created, id}
-	swapFloat(tok, &s.floats, was, is, a.float, b.float)
+	swapFloat(tok, &s.full, was, is, a.full, b.full)
 	swapFloat(tok, &s.planned, was, is, a.plan, b.plan)
 	swapFloat(tok, &s.needy, was, is, a.needy, b.needy)
 	swapFloat(tok, &s.short, was, is, a.short, b.short)
@@ -269,7 +270,7 @@ func (s *state) addLoad(tok *cow.Token, name string, from, to, count int64) {
 	p := *s.pool(name)
 	p.load.Add(tok, from, to, count)
 	p.sum += count
-	s.pools.Put(tok, &p)
+	s.pools.Put(tok, p.Name, &p)
 }
 
 // evict takes nodes from the plans that overlap the slots: a plan gives way to a

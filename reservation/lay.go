@@ -198,14 +198,15 @@ func (s *state) around(pool string, x *laid, plans map[string][]string, limit in
 		}
 		out = append(out, g)
 	}
-	for f := range s.floats.From(float{pool: pool, from: none}) {
-		if f.pool != pool || f.from >= last {
-			return out, len(out) > 0
-		}
-		if len(out) >= limit {
+	many := false
+	for f := range s.floats(pool) {
+		if many = f.from < last && len(out) >= limit; many || f.from >= last {
 			break
 		}
 		add(f)
+	}
+	if !many {
+		return out, len(out) > 0
 	}
 	out = out[:0]
 	for y := range s.touching(pool, x.from, x.to) {

@@ -216,8 +216,8 @@ func (c *Calendar) Binding(at time.Time) iter.Seq[Booking] {
 	return func(yield func(Booking) bool) {
 		var recs []*record
 		for p := range s.pools.All() {
-			for f := range s.floats.From(float{pool: p.Name, from: none}) {
-				if f.pool != p.Name || f.from > addTicks(now, p.bind) {
+			for f := range s.floats(p.Name) {
+				if f.from > addTicks(now, p.bind) {
 					break
 				}
 				if r := s.rec(f.id); r.phase == Confirmed && !slices.Contains(recs, r) {
@@ -240,10 +240,7 @@ func (c *Calendar) NextBinding() (time.Time, bool) {
 	s := &c.core.S
 	first := int64(tick.Forever)
 	for p := range s.pools.All() {
-		for f := range s.floats.From(float{pool: p.Name, from: none}) {
-			if f.pool != p.Name {
-				break
-			}
+		for f := range s.floats(p.Name) {
 			if s.rec(f.id).phase == Confirmed {
 				first = min(first, f.from-p.bind)
 				break

@@ -24,8 +24,7 @@ func (a occurrence) less(b occurrence) bool {
 }
 
 func (s *state) seriesOf(id string) *SeriesStatus {
-	v, _ := s.series.Find(&SeriesStatus{Series: Series{ID: id}})
-	return v
+	return s.series.Find(id)
 }
 
 // occurrences yields the bookings of a series by index, also those that are over.
@@ -64,7 +63,7 @@ func (s *state) tidySeries(tok *cow.Token, id string) {
 	for range s.occurrences(id) {
 		return
 	}
-	s.series.Remove(tok, v)
+	s.series.Remove(tok, v.ID)
 }
 
 // goesOn reports whether a series has not been stopped.
@@ -133,7 +132,7 @@ func (s *state) takenBySeries(series string) (string, bool) {
 		x, ok := splitOccurrenceID(id)
 		return ok && x == series
 	}
-	for r := range s.recs.From(&record{id: series + "/"}) {
+	for r := range s.recs.From(series + "/") {
 		if of(r.id) {
 			return r.id, true
 		}
@@ -141,7 +140,7 @@ func (s *state) takenBySeries(series string) (string, bool) {
 			break
 		}
 	}
-	for w := range s.waitIDs.From(&Waiter{Waiting: Waiting{ID: series + "/"}}) {
+	for w := range s.waitIDs.From(series + "/") {
 		if of(w.ID) {
 			return w.ID, true
 		}

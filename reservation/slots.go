@@ -93,7 +93,7 @@ func (s *state) addUnit(tok *cow.Token, name string, n int64) {
 				p.load.Add(tok, x.from, x.to, -n)
 				p.extra.Add(tok, x.from, x.to, n)
 			}
-			s.pools.Put(tok, &p)
+			s.pools.Put(tok, p.Name, &p)
 		}
 		return
 	}
@@ -103,7 +103,7 @@ func (s *state) addUnit(tok *cow.Token, name string, n int64) {
 			p.load.Add(tok, x.from, x.to, n)
 			p.lost.Add(tok, x.from, x.to, n)
 		}
-		s.pools.Put(tok, &p)
+		s.pools.Put(tok, p.Name, &p)
 	}
 }
 
@@ -144,13 +144,13 @@ func (s *state) swapOutage(tok *cow.Token, old, now *outage) {
 		if old.to != tick.Forever {
 			s.due.Remove(tok, due{at: old.to, kind: dueOutage, id: old.id})
 		}
-		s.outages.Remove(tok, old)
+		s.outages.Remove(tok, old.id)
 	}
 	if now != nil {
 		if now.to != tick.Forever {
 			s.due.Put(tok, due{at: now.to, kind: dueOutage, id: now.id})
 		}
-		s.outages.Put(tok, now)
+		s.outages.Put(tok, now.id, now)
 	}
 }
 
@@ -205,4 +205,41 @@ func (s *state) touching(pool string, from, to int64) iter.Seq[span] {
 			}
 		}
 	}
+}
+
+// floats yields the lines of a pool that wait for their seats, who is served
+// first before the others.
+func (s *state) floats(pool string) iter.Seq[float] {
+	return func(yield func(float) bool) {
+		x, some := s.nextFull(float{pool: pool, from: none, created: none}, false)
+		for y := range s.needy.From(float{pool: pool, from: none, created: none}) {
+			if y.pool != pool {
+				break
+			}
+			for ; some && x.less(y); x, some = s.nextFull(x, true) {
+				if !yield(x) {
+					return
+				}
+			}
+			if !yield(y) {
+				return
+			}
+		}
+		for ; some; x, some = s.nextFull(x, true) {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// nextFull returns the first line of a pool with a full plan from x on, or after x.
+func (s *state) nextFull(x float, after bool) (float, bool) {
+	for y := range s.full.From(x) {
+		if after && y == x {
+			continue
+		}
+		return y, y.pool == x.pool
+	}
+	return float{}, false
 }

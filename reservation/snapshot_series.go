@@ -37,7 +37,7 @@ func (s *state) restoreSeries(tok *cow.Token, list []SeriesStatus) error {
 		if v.over() && !some {
 			return fmt.Errorf("series %q is over and has no bookings", v.ID)
 		}
-		s.series.Put(tok, v)
+		s.series.Put(tok, v.ID, v)
 	}
 	for x := range s.occs.All() {
 		if s.seriesOf(x.series) == nil {
@@ -85,12 +85,12 @@ func (s *state) restoreWaits(tok *cow.Token, v *snapshot) error {
 }
 
 // sameWaits compares the waiting list in order with the one by id.
-func sameWaits(order, byID *cow.Sorted[*Waiter]) error {
+func sameWaits(order *cow.Sorted[*Waiter], byID *directory[*Waiter]) error {
 	if order.Len() != byID.Len() {
 		return fmt.Errorf("waits has %d entries, waitIDs has %d", order.Len(), byID.Len())
 	}
 	for w := range order.All() {
-		if x, ok := byID.Find(w); !ok || x != w {
+		if byID.Find(w.ID) != w {
 			return fmt.Errorf("waitIDs has not the entry %q of waits", w.ID)
 		}
 	}

@@ -24,18 +24,18 @@ type state struct {
 	start, now int64
 	applied    uint64 // events so far in this process; says whether a fork is stale
 
-	pools   cow.Sorted[*pool]   // by name
-	nodes   cow.Sorted[node]    // by name
-	outages cow.Sorted[*outage] // by id
-	recs    cow.Sorted[*record] // by id
+	pools   directory[*pool]
+	nodes   cow.Sorted[node] // by name
+	outages directory[*outage]
+	recs    directory[*record]
 
 	live    cow.Sorted[*record]  // live records by start, id
 	final   cow.Sorted[clearing] // other records by the instant from which they may be forgotten
 	due     cow.Sorted[due]      // what changes by itself
 	spans   cow.Sorted[span]     // which lines touch a range
-	floats  cow.Sorted[float]    // Firm lines that wait for their seats
-	planned cow.Sorted[float]    // those of them with a plan that are not near
-	needy   cow.Sorted[float]    // those of them whose plan has too few nodes, or that have none
+	needy   cow.Sorted[float]    // Firm lines that wait for their seats and have no plan, or too few nodes in it
+	full    cow.Sorted[float]    // those with a plan for all of them
+	planned cow.Sorted[float]    // those of both with a plan that are not near
 	short   cow.Sorted[float]    // Firm lines with seats, but too few
 	seats   cow.Sorted[slot]     // Firm seats by node and time; one node's never overlap
 	plans   cow.Sorted[slot]     // planned seats by node and time; likewise
@@ -46,13 +46,13 @@ type state struct {
 	dead    cow.Sorted[deadSeat] // nodes with a seat and an outage at one time
 	drains  cow.Sorted[slot]     // drains by node and time; may overlap. They are not in outs
 
-	bypass  int64                     // how often an entry is passed over; of Config
-	waitSeq uint64                    // Seq of the last entry
-	series  cow.Sorted[*SeriesStatus] // by id
-	occs    cow.Sorted[occurrence]    // their bookings; an index
-	waits   cow.Sorted[*Waiter]       // in the order in which they are served
-	waitIDs cow.Sorted[*Waiter]       // the same by id; an index
-	cells   cow.Sorted[cellUse]       // nodes of Firm envelopes by pool and owner, in pools with cells
+	bypass  int64  // how often an entry is passed over; of Config
+	waitSeq uint64 // Seq of the last entry
+	series  directory[*SeriesStatus]
+	occs    cow.Sorted[occurrence] // their bookings; an index
+	waits   cow.Sorted[*Waiter]    // in the order in which they are served
+	waitIDs directory[*Waiter]     // the same; an index
+	cells   cow.Sorted[cellUse]    // nodes of Firm envelopes by pool and owner, in pools with cells
 }
 
 // pool is a Pool, its terms and its levels over time.
@@ -332,15 +332,15 @@ type fix struct {
 
 func newState() state {
 	return state{
-		pools:   cow.NewSorted(func(a, b *pool) bool { return a.Name < b.Name }),
+		pools:   newDirectory[*pool](),
 		nodes:   cow.NewSorted(func(a, b node) bool { return a.name < b.name }),
-		outages: cow.NewSorted(func(a, b *outage) bool { return a.id < b.id }),
-		recs:    cow.NewSorted(func(a, b *record) bool { return a.id < b.id }),
+		outages: newDirectory[*outage](),
+		recs:    newDirectory[*record](),
 		live:    cow.NewSorted(func(a, b *record) bool { return a.start < b.start || a.start == b.start && a.id < b.id }),
 		final:   cow.NewSorted(func(a, b clearing) bool { return a.at < b.at || a.at == b.at && a.id < b.id }),
 		due:     cow.NewSorted(due.less),
 		spans:   cow.NewSorted(span.less),
-		floats:  cow.NewSorted(float.less),
+		full:    cow.NewSorted(float.less),
 		planned: cow.NewSorted(float.less),
 		needy:   cow.NewSorted(float.less),
 		short:   cow.NewSorted(float.less),
@@ -352,10 +352,10 @@ func newState() state {
 		ready:   cow.NewSorted(ready.less),
 		dead:    cow.NewSorted(deadSeat.less),
 		drains:  cow.NewSorted(slot.less),
-		series:  cow.NewSorted(func(a, b *SeriesStatus) bool { return a.ID < b.ID }),
+		series:  newDirectory[*SeriesStatus](),
 		occs:    cow.NewSorted(occurrence.less),
 		waits:   cow.NewSorted((*Waiter).less),
-		waitIDs: cow.NewSorted(func(a, b *Waiter) bool { return a.ID < b.ID }),
+		waitIDs: newDirectory[*Waiter](),
 		cells:   cow.NewSorted(cellUse.less),
 	}
 }
@@ -457,21 +457,12 @@ func byStart(a, b *record) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), strings.Compare(a.id, b.id))
 }
 
-func (s *state) pool(name string) *pool {
-	p, _ := s.pools.Find(&pool{Pool: Pool{Name: name}})
-	return p
-}
+func (s *state) pool(name string) *pool { return s.pools.Find(name) }
 
 func (s *state) node(name string) (node, bool) { return s.nodes.Find(node{name: name}) }
 
-func (s *state) rec(id string) *record {
-	r, _ := s.recs.Find(&record{id: id})
-	return r
-}
+func (s *state) rec(id string) *record { return s.recs.Find(id) }
 
-func (s *state) outage(id string) *outage {
-	o, _ := s.outages.Find(&outage{id: id})
-	return o
-}
+func (s *state) outage(id string) *outage { return s.outages.Find(id) }
 
 func lengthClass(from, to int64) uint8 { return uint8(bits.Len64(uint64(to - from))) }

@@ -5,22 +5,21 @@ package reservation
 import "github.com/berth-gpu/berth/internal/cow"
 
 func (s *state) waiting(id string) *Waiter {
-	w, _ := s.waitIDs.Find(&Waiter{Waiting: Waiting{ID: id}})
-	return w
+	return s.waitIDs.Find(id)
 }
 
 // swapWaiter replaces an entry of the waiting list; either may be nil.
 func (s *state) swapWaiter(tok *cow.Token, old, now *Waiter) {
 	if old != nil {
 		s.waits.Remove(tok, old)
-		s.waitIDs.Remove(tok, old)
+		s.waitIDs.Remove(tok, old.ID)
 		if at, ok := old.lapses(); ok {
 			s.due.Remove(tok, due{at: at, kind: dueLapse, id: old.ID})
 		}
 	}
 	if now != nil {
 		s.waits.Put(tok, now)
-		s.waitIDs.Put(tok, now)
+		s.waitIDs.Put(tok, now.ID, now)
 		if at, ok := now.lapses(); ok {
 			s.due.Put(tok, due{at: at, kind: dueLapse, id: now.ID})
 		}
@@ -51,6 +50,6 @@ func (s *state) serve(tok *cow.Token, r *record) {
 		n := *w
 		n.Passed++
 		s.waits.Put(tok, &n)
-		s.waitIDs.Put(tok, &n)
+		s.waitIDs.Put(tok, n.ID, &n)
 	}
 }
