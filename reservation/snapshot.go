@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/berth-gpu/berth/internal/cow"
 	"github.com/berth-gpu/berth/internal/engine"
 	"github.com/berth-gpu/berth/internal/tick"
 	"github.com/berth-gpu/berth/internal/wire"
@@ -192,19 +193,6 @@ func restore(b []byte) (*Calendar, error) {
 		}
 		do(tok)
 	}
-	for i, o := range v.outages {
-		if i > 0 && v.outages[i-1].ID >= o.ID {
-			return nil, fmt.Errorf("outage %q is out of order", o.ID)
-		}
-		x, err := outageOf(o)
-		if err != nil {
-			return nil, err
-		}
-		if x.to < s.now {
-			return nil, fmt.Errorf("outage %q should have ended", x.id)
-		}
-		s.swapOutage(tok, nil, x)
-	}
 	for i, r := range v.recs {
 		if i > 0 && v.recs[i-1].id >= r.id {
 			return nil, fmt.Errorf("booking %q is out of order", r.id)
@@ -212,26 +200,9 @@ func restore(b []byte) (*Calendar, error) {
 		if err := s.checkRecord(r); err != nil {
 			return nil, err
 		}
-		bare := r.change() // plans give way to seats, so they come last
-		for k := range bare.lines {
-			bare.lines[k].plan = nil
-		}
-		s.swap(tok, nil, bare)
 	}
-	for _, r := range v.recs {
-		for i := range r.lines {
-			l := &r.lines[i]
-			if len(l.plan) == 0 {
-				continue
-			}
-			if err := s.checkPlan(r, l); err != nil {
-				return nil, err
-			}
-			old := s.rec(r.id)
-			n := old.change()
-			n.lines[i].plan = l.plan
-			s.swap(tok, old, n)
-		}
+	if err := s.fillRecords(tok, v.recs, func() error { return s.restoreOutages(tok, v.outages) }); err != nil {
+		return nil, err
 	}
 	for _, r := range v.recs {
 		if err := s.checkChain(r); err != nil {
@@ -254,7 +225,25 @@ func restore(b []byte) (*Calendar, error) {
 	return c, s.restoreWaits(tok, &v)
 }
 
-// checkRecord checks a decoded record against what is there already.
+func (s *state) restoreOutages(tok *cow.Token, list []Outage) error {
+	for i, o := range list {
+		if i > 0 && list[i-1].ID >= o.ID {
+			return fmt.Errorf("outage %q is out of order", o.ID)
+		}
+		x, err := outageOf(o)
+		if err != nil {
+			return err
+		}
+		if x.to < s.now {
+			return fmt.Errorf("outage %q should have ended", x.id)
+		}
+		s.swapOutage(tok, nil, x)
+	}
+	return nil
+}
+
+// checkRecord checks a decoded record by itself and against the pools. Whether
+// records agree with each other is for [state.fillRecords].
 func (s *state) checkRecord(r *record) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("booking %q: %s", r.id, fmt.Sprintf(format, args...))
@@ -263,7 +252,7 @@ func (s *state) checkRecord(r *record) error {
 		return bad("no lines")
 	}
 	q, err := r.request().normal()
-	if err == nil {
+	if err == nil && r.origin != nil {
 		_, err = r.original().normal()
 	}
 	if err != nil {
