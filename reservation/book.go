@@ -113,6 +113,9 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 			return nil, fmt.Errorf("%w pool %q in Request.Lines", ErrUnknown, l.Pool)
 		}
 		if q.Class == Standby {
+			if e := p.standbyRule(q.ID, start, end); e != nil {
+				return nil, e
+			}
 			out[i] = Span{From: q.Window.Start, To: q.Window.End}
 			continue
 		}
@@ -131,25 +134,6 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 		out[i] = Span{tick.Time(from), tick.Time(to), p.Policy.Cleanup}
 	}
 	return out, nil
-}
-
-// rule returns a refusal if a rule of the pool forbids [start, end).
-func (p *pool) rule(now, start, end int64) *ConflictError {
-	for _, r := range []struct {
-		name   string
-		limit  time.Duration
-		broken bool
-	}{
-		{"MinLength", p.Policy.MinLength, end-start < p.minLength},
-		{"MaxLength", p.Policy.MaxLength, p.maxLength > 0 && end-start > p.maxLength},
-		{"MinLead", p.Policy.MinLead, start-now < p.lead},
-		{"Horizon", p.Policy.Horizon, p.horizon > 0 && end-now > p.horizon},
-	} {
-		if r.broken {
-			return &ConflictError{Pool: p.Name, Reason: ReasonPolicy, Rule: r.name, Limit: r.limit, At: windowOf(start, end)}
-		}
-	}
-	return nil
 }
 
 // admissible checks what an event cannot contradict: that the pools and pinned

@@ -80,13 +80,18 @@ func (c *Calendar) Confirm(at time.Time, id string, ifVersion uint64) (Booking, 
 }
 
 // Cancel gives back a hold or a booking before its window begins; its nodes are
-// free at once. Cancelling again changes nothing.
+// free at once, unless its pool has locked it (NoCancel and CancelUntil of
+// [Policy]). Cancelling again changes nothing.
 //
-// Possible errors: [ErrUnknown], [ErrVersion], [ErrExpired], [ErrState].
+// Possible errors: [ErrUnknown], [ErrVersion], [ErrExpired], [ErrState],
+// [*ConflictError] of [ReasonPolicy].
 func (c *Calendar) Cancel(at time.Time, id string, ifVersion uint64) (Booking, error) {
 	return c.on(at, id, ifVersion, func(now int64, r *record) error {
 		switch r.phase {
 		case Held, Confirmed:
+			if err := c.core.S.cancelRule(now, r); err != nil {
+				return err
+			}
 			return c.decide(BookingCancelled{tick.Time(now), id}, r.pools()...)
 		case Cancelled:
 			return nil
@@ -120,8 +125,10 @@ func (c *Calendar) Release(at time.Time, id string, ifVersion uint64) (Booking, 
 	})
 }
 
-// Extend moves the end of a booking, later or earlier, under the same rules as
-// a new booking and with its old range given back first. Seats stay the same.
+// Extend moves the end of a booking, later or earlier, with its old range given
+// back first. The rules of its pools judge the new length and end; a later end
+// is an extension to them, an earlier one time that is given back. The start and
+// its lead are not judged again. Seats stay the same.
 // A zero end opens a Standby claim. It must end after the present; to end it
 // now use [Calendar.Release]. The same end again changes nothing.
 //
@@ -201,15 +208,11 @@ func (s *state) extended(r *record, newEnd time.Time) (*record, error) {
 
 // admitLonger checks the rules and the range that n has more than r.
 func (s *state) admitLonger(now int64, r, n *record, old, l *line) error {
-	if n.class == Standby {
-		return nil
-	}
 	p := s.pool(l.pool)
-	if e := p.rule(now, n.start, n.end); e != nil && e.Rule != "MinLead" {
-		e.ID = n.id
+	if e := p.endRule(now, r, n.end); e != nil {
 		return e
 	}
-	if l.to <= old.to {
+	if n.class == Standby || l.to <= old.to {
 		return nil
 	}
 	more := *l

@@ -189,11 +189,7 @@ func (c *coder) pool(v *Pool) {
 	c.int(&v.GPUsPerUnit)
 	c.str(&v.Label)
 	list(c, &v.Units, 3, c.unit)
-	p := &v.Policy
-	for _, d := range []*time.Duration{&p.Prep, &p.Grace, &p.Cleanup, &p.BindLead, &p.ReclaimLead,
-		&p.MinLength, &p.MaxLength, &p.MinLead, &p.Horizon} {
-		c.duration(d)
-	}
+	c.policy(&v.Policy)
 }
 
 func (c *coder) requestLine(v *Line) {

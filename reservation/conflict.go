@@ -60,16 +60,19 @@ type ConflictError struct {
 	// At is the first range of the envelope that is short (Count), in which the
 	// node is taken (Seats), or the whole envelope.
 	At        Window        `json:"at"`
-	Free      int64         `json:"free"`               // nodes free in the whole envelope; may be negative
-	Need      int64         `json:"need"`               // nodes asked for
-	Shortfall int64         `json:"shortfall"`          // Need − Free if that is positive: with as many more nodes it fits (Count)
-	Out       int64         `json:"out,omitempty"`      // nodes that outages take at At.Start
-	Nodes     []string      `json:"nodes,omitempty"`    // named nodes that cannot be had (Seats)
-	Rule      string        `json:"rule,omitempty"`     // field of Policy (Policy)
-	Limit     time.Duration `json:"limit,omitempty"`    // its value (Policy)
-	Blocking  []Blocking    `json:"blocking,omitempty"` // who has nodes at At.Start, by begin and id
-	Offers    []Offer       `json:"offers,omitempty"`   // what could be had instead at that moment
-	tried     string
+	Free      int64         `json:"free"`            // nodes free in the whole envelope; may be negative
+	Need      int64         `json:"need"`            // nodes asked for
+	Shortfall int64         `json:"shortfall"`       // Need − Free if that is positive: with as many more nodes it fits (Count)
+	Out       int64         `json:"out,omitempty"`   // nodes that outages take at At.Start
+	Nodes     []string      `json:"nodes,omitempty"` // named nodes that cannot be had (Seats)
+	Rule      string        `json:"rule,omitempty"`  // field of Policy (Policy)
+	Limit     time.Duration `json:"limit,omitempty"` // its value; of a grid or a step its Every; 0 for a ban (Policy)
+	// Allowed are windows near the refused one that the rules of this pool allow:
+	// one that ends no later and one that ends later, free or not (Policy).
+	Allowed  []Window   `json:"allowed,omitempty"`
+	Blocking []Blocking `json:"blocking,omitempty"` // who has nodes at At.Start, by begin and id
+	Offers   []Offer    `json:"offers,omitempty"`   // what could be had instead at that moment
+	tried    string
 }
 
 func nodes(n int64) string {
@@ -101,13 +104,13 @@ func (e *ConflictError) Error() string {
 	case ReasonUnplaced:
 		fmt.Fprintf(&b, "%d free at each instant of %s, but %s for all of it were not found; tried %s", e.Free, e.At, nodes(e.Need), e.tried)
 	default:
-		fmt.Fprintf(&b, "Policy.%s is %s", e.Rule, e.Limit)
+		b.WriteString(e.ruleText())
 	}
 	for i, o := range e.Offers {
 		b.WriteString([]string{"; instead: ", ", "}[min(i, 1)])
 		b.WriteString(o.String())
 	}
-	if len(e.Offers) == 0 {
+	if len(e.Offers) == 0 && e.Reason != ReasonPolicy {
 		b.WriteString("; ask for fewer nodes or another window")
 	}
 	return b.String()
@@ -138,7 +141,7 @@ func (e *ConflictError) For(owner string) *ConflictError {
 	if rest.Count > 0 {
 		v.Blocking = append(v.Blocking, rest)
 	}
-	v.Offers = slices.Clone(e.Offers)
+	v.Offers, v.Allowed = slices.Clone(e.Offers), slices.Clone(e.Allowed)
 	return &v
 }
 

@@ -112,7 +112,7 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 	if at, ok := c.latestBefore(now, q, start, length); ok {
 		add(Earlier, at, at+length, q.Lines)
 	}
-	if to := c.firstShort(q, start, end); to > start && to < end {
+	if to := c.firstShort(now, q, start, end); to > start && to < end {
 		add(Shorter, start, to, q.Lines)
 	}
 	if lines, ok := c.smaller(q, start, end); ok {
@@ -124,12 +124,16 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 // latestBefore returns the greatest start before that of q at which the count
 // suffices. It looks back in steps that double, so a near answer is cheap.
 func (c *Calendar) latestBefore(now int64, q Request, start, length int64) (int64, bool) {
-	floor := now
-	for _, l := range q.Lines {
-		p := c.core.S.pool(l.Pool)
+	floor, grid, pools := now, everySecond(), c.core.S.poolsOf(q.Lines)
+	for _, p := range pools {
 		floor = max(floor, now+max(p.prep, p.lead))
+		var b breach
+		if grid, b = p.starts(grid, length); !b.none() {
+			return 0, false
+		}
 	}
-	hi := start - 1 // starts in [lo, hi] are looked at next
+	hi := min(start-1, latestStart(pools, now, length)) // starts in [lo, hi] are looked at next
+	start = hi + 1
 	for back := max(length, 1); hi >= floor; back *= 2 {
 		lo := max(floor, start-back)
 		best, found := int64(0), false
@@ -138,7 +142,8 @@ func (c *Calendar) latestBefore(now int64, q Request, start, length int64) (int6
 			if err != nil {
 				break
 			}
-			best, found = c.runEnd(q, got, hi, length), true
+			best, _ = grid.down(c.runEnd(q, got, hi, length))
+			best, found = max(best, got), true // got is in the grid
 			at = best + 1
 		}
 		if found {
@@ -172,8 +177,8 @@ func (c *Calendar) runEnd(q Request, first, hi, length int64) int64 {
 }
 
 // firstShort returns the end of the longest window from start on, up to end,
-// that the count allows.
-func (c *Calendar) firstShort(q Request, start, end int64) int64 {
+// that the count and the rules on its length and end allow.
+func (c *Calendar) firstShort(now int64, q Request, start, end int64) int64 {
 	for _, l := range q.Lines {
 		p := c.core.S.pool(l.Pool)
 		after := p.grace + p.cleanup
@@ -188,11 +193,17 @@ func (c *Calendar) firstShort(q Request, start, end int64) int64 {
 				end = min(end, at-after)
 			}
 		}
-		if p.maxLength > 0 {
-			end = min(end, start+p.maxLength)
-		}
 	}
-	return end
+	return longest(c.core.S.poolsOf(q.Lines), now, start, end)
+}
+
+// poolsOf returns the pools of lines, which must be there.
+func (s *state) poolsOf(lines []Line) []*pool {
+	out := make([]*pool, len(lines))
+	for i, l := range lines {
+		out[i] = s.pool(l.Pool)
+	}
+	return out
 }
 
 // smaller returns the lines with as many nodes as the whole envelope has free.
@@ -202,7 +213,7 @@ func (c *Calendar) smaller(q Request, start, end int64) ([]Line, bool) {
 	for i, l := range q.Lines {
 		p := c.core.S.pool(l.Pool)
 		from, to := start-p.prep, end+p.grace+p.cleanup
-		if to > lastTick || len(l.Nodes) > 0 {
+		if to > lastTick || len(l.Nodes) > 0 || p.Policy.Partial != PartialSmaller {
 			return nil, false
 		}
 		lines[i] = l

@@ -30,7 +30,7 @@ type snapshot struct {
 func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.start)
 	c.instant(&v.now)
-	list(c, &v.pools, 13, c.pool)
+	list(c, &v.pools, 29, c.pool)
 	list(c, &v.outages, 7, c.outage)
 	list(c, &v.recs, 14, c.record)
 	list(c, &v.notices, 2, func(n *notice) {

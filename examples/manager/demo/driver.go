@@ -65,7 +65,7 @@ func mapKeys(m map[quota.Key]int64) func(func(quota.Key) bool) {
 
 // Policy is the demo's rule for every pool: five minutes of grace, ten of
 // hand-over, and bookings up to 30 days ahead.
-var Policy = reservation.Policy{Grace: 5 * time.Minute, Cleanup: 10 * time.Minute, BindLead: 10 * time.Minute, ReclaimLead: 15 * time.Minute,
+var Policy = reservation.Policy{Grace: 5 * time.Minute, Cleanup: 10 * time.Minute, ReclaimLead: 15 * time.Minute,
 	MinLength: 10 * time.Minute, Horizon: 30 * 24 * time.Hour}
 
 // How long the demo's jobs run, compared with the trace.

@@ -89,7 +89,7 @@ func indexPools(s *State) *poolIndex {
 		}
 		x.ordered = append(x.ordered, e)
 		x.byName[e.name] = e
-		x.lead = max(x.lead, p.Policy.Prep+p.Policy.BindLead+15*time.Minute)
+		x.lead = max(x.lead, p.Policy.Prep+p.Policy.Defaults().BindLead+15*time.Minute)
 		x.tail = max(x.tail, p.Policy.Grace+p.Policy.Cleanup)
 	}
 	slices.SortFunc(x.ordered, func(a, b poolEntry) int {
