@@ -5,12 +5,14 @@ package allocator
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/berth-gpu/berth/topology"
 )
 
-// Check recounts everything from the placements and the cluster, and reports every difference: amounts per node and GPU
-// (A1), totals (A2), tenants, and the index by node. It costs O(nodes + pods).
+// Check recounts everything from the placements and the cluster, and reports every difference under the number of the
+// invariant that it breaks: what is given twice (A1), nodes, totals and indexes that differ from the placements (A2), gangs
+// that are not whole (A5), and tenants that meet or nodes that were not asked for (A6). It costs O(nodes + pods·log nodes).
 func (f *Fleet) Check() error {
 	s := &f.core.S
 	var errs []error
@@ -18,8 +20,11 @@ func (f *Fleet) Check() error {
 		errs = append(errs, fmt.Errorf("allocator: check: "+format, args...))
 	}
 	if s.nodes.Len() != s.cluster.Len() {
-		wrong("%d node records for %d ordinals", s.nodes.Len(), s.cluster.Len())
+		wrong("A2: %d node records for %d ordinals", s.nodes.Len(), s.cluster.Len())
 		return errors.Join(errs...)
+	}
+	if s.content != ContentOf(s.cluster) {
+		wrong("A2: the content kept is not that of the cluster")
 	}
 	want := make([]node, s.nodes.Len())
 	for i, n := range s.nodesRef() {
@@ -32,13 +37,17 @@ func (f *Fleet) Check() error {
 	for pl := range s.placed.All() {
 		r := &pl.p.Request
 		if pl.id != r.ID {
-			wrong("placement %q lies under id %q", r.ID, pl.id)
+			wrong("A2: placement %q lies under id %q", r.ID, pl.id)
 		}
 		if err := r.complete(pl.p.Assignments); err != nil {
-			wrong("placement %q: %w", r.ID, err)
+			wrong("A5: placement %q: %w", r.ID, err)
 			continue
 		}
 		for _, a := range pl.p.Assignments {
+			if s.at(a.Node) == nil {
+				wrong("A6: placement %q lies on node ordinal %d of %d", r.ID, a.Node, len(want))
+				continue
+			}
 			w := &want[a.Node]
 			if !w.bearsPod(r.Groups[a.Group].Pod, a.GPUs) {
 				wrong("A1: node %q has less than placement %q takes", s.cluster.ID(a.Node), r.ID)
@@ -47,23 +56,26 @@ func (f *Fleet) Check() error {
 			w.put(r.Groups[a.Group].Pod, a.GPUs, 1)
 			if s.tenancy == DedicatedNodes {
 				if w.tenant != "" && w.tenant != r.Tenant {
-					wrong("node %q serves tenants %q and %q", s.cluster.ID(a.Node), w.tenant, r.Tenant)
+					wrong("A6: node %q serves tenants %q and %q", s.cluster.ID(a.Node), w.tenant, r.Tenant)
 				}
 				w.tenant = r.Tenant
 			}
 			if w.reserved != "" && w.reserved != r.Tenant {
-				wrong("node %q is reserved for %q and serves %q", s.cluster.ID(a.Node), w.reserved, r.Tenant)
+				wrong("A6: node %q is reserved for %q and serves %q", s.cluster.ID(a.Node), w.reserved, r.Tenant)
+			}
+			if _, listed := slices.BinarySearch(r.Nodes, s.cluster.ID(a.Node)); !listed && r.Nodes != nil {
+				wrong("A6: placement %q lies on node %q, which it does not list", r.ID, s.cluster.ID(a.Node))
 			}
 		}
 		for _, i := range nodesOf(pl.p.Assignments) {
 			spots++
 			if _, ok := s.onNode.Find(spot{i, r.ID}); !ok {
-				wrong("placement %q is missing from the index of node %q", r.ID, s.cluster.ID(i))
+				wrong("A2: placement %q is missing from the index of node %q", r.ID, s.cluster.ID(i))
 			}
 		}
 	}
 	if spots != s.onNode.Len() {
-		wrong("the index by node has %d entries, the placements %d", s.onNode.Len(), spots)
+		wrong("A2: the index by node has %d entries, the placements %d", s.onNode.Len(), spots)
 	}
 	var totals Totals
 	for i := range want {
@@ -84,7 +96,7 @@ func (f *Fleet) Check() error {
 
 // same compares a recounted node with the one that was kept.
 func (n *node) same(kept *node) error {
-	if n.shape != kept.shape || n.cpu != kept.cpu || n.memory != kept.memory || n.milli != kept.milli || n.whole != kept.whole ||
+	if n.ordinal != kept.ordinal || n.shape != kept.shape || n.shape != nil && !slices.Equal(n.failed, kept.failed) || n.cpu != kept.cpu || n.memory != kept.memory || n.milli != kept.milli || n.whole != kept.whole ||
 		n.widest != kept.widest || n.pods != kept.pods || n.tenant != kept.tenant || n.cordoned != kept.cordoned {
 		return fmt.Errorf("kept %+v, counted %+v", *kept, *n)
 	}

@@ -23,7 +23,7 @@ func TestPlacementsOnANodeThatLeavesAreStranded(t *testing.T) {
 	f := fleet(t, "t4x2", "t4x4")
 	p := place(t, f, ask("A", 3, allocator.Pod{GPUs: 2, CPUMilli: 1000}))
 	place(t, f, ask("B", 1, allocator.Pod{CPUMilli: 1000}))
-	require.NoError(t, f.Cordon(start, "n1", "ann", ""))
+	require.NoError(t, f.Cordon(start, "n1", "human/oncall", ""))
 	gone := edited(t, f.Cluster(), topology.Change{Remove: []topology.NodeID{"n1"}})
 	require.NoError(t, f.SetCluster(start, gone))
 	require.NoError(t, allocatortest.Check(f))

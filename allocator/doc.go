@@ -33,7 +33,7 @@
 //
 // # Invariants
 //
-// The numbers are those of the design; the missing ones belong to what later releases add.
+// The tests quote these numbers. (The gaps are for what later releases add.)
 //
 //   - A1. No GPU has more than 1,000 milli in use, and no node more CPU or memory than it has.
 //   - A2. Capacity = allocated + free + unavailable, on every node and in the totals, after whatever commands.

@@ -28,7 +28,7 @@ func TestExplainNamesEachReason(t *testing.T) {
 	other := ask("other", 1, allocator.Pod{CPUMilli: 1000})
 	other.Tenant, other.Nodes = "bees", []topology.NodeID{"n4"}
 	place(t, f, other)
-	require.NoError(t, f.Cordon(start, "n5", "ann", "fan"))
+	require.NoError(t, f.Cordon(start, "n5", "human/oncall", "fan"))
 	require.NoError(t, f.FailGPU(start, "n1", 0, "health"))
 	require.NoError(t, f.SetFreeUntil(start, "n2", start.Add(time.Hour)))
 	full := ask("full", 1, allocator.Pod{GPUMilli: 900, CPUMilli: 30_000})

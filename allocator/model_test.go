@@ -43,7 +43,7 @@ func (m *naive) room(i int, r allocator.Request) int {
 	cpu, memory, gpus := shape.CPUMilli(), shape.MemoryMiB(), make([]int64, shape.GPUs())
 	for g := range gpus {
 		gpus[g] = 1000
-		for _, owner := range []string{"ann", "health"} {
+		for _, owner := range []string{"human/oncall", "health"} {
 			if n.failed[fmt.Sprint(owner, g)] {
 				gpus[g] = 0
 			}
@@ -108,7 +108,7 @@ func TestModel(t *testing.T) {
 			m.nodes[i].cordons, m.nodes[i].failed = map[string]bool{}, map[string]bool{}
 		}
 		node := rapid.IntRange(0, c.Len()-1)
-		owner := rapid.SampledFrom([]string{"ann", "health"})
+		owner := rapid.SampledFrom([]string{"human/oncall", "health"})
 		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"})
 		t.Repeat(map[string]func(*rapid.T){
 			"place": func(t *rapid.T) {

@@ -20,16 +20,17 @@ func encoded(t require.TestingT, f *allocator.Fleet) []byte {
 	return b
 }
 
+// A3: Release is the inverse of Commit, whatever the fleet and the request.
 func TestA3ReleaseIsTheInverseOfCommit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := allocatortest.Fleets().Draw(t, "fleet")
 		before, totals := encoded(t, f), f.Totals()
 		if _, err := f.Place(start, allocatortest.Requests(f.Cluster(), "asked").Draw(t, "asked")); err == nil {
-			require.NotEqual(t, before, encoded(t, f))
+			require.NotEqual(t, before, encoded(t, f), "A3: a placement that leaves no trace")
 		}
 		require.NoError(t, f.Release(start, "asked"))
-		require.Equal(t, before, encoded(t, f))
-		require.Equal(t, totals, f.Totals())
+		require.Equal(t, before, encoded(t, f), "A3: Release left something behind")
+		require.Equal(t, totals, f.Totals(), "A3: Release left something in the totals")
 	})
 }
 

@@ -74,13 +74,13 @@ func TestCommandsThatAreRefused(t *testing.T) {
 	require.NoError(t, f.Reserve(start, "n1", "bees"))
 	before, events := encoded(t, f), len(f.Events())
 	for name, c := range map[string]struct{ got, want error }{
-		"cordon nowhere":           {f.Cordon(start, "nx", "ann", ""), allocator.ErrUnknownNode},
+		"cordon nowhere":           {f.Cordon(start, "nx", "human/oncall", ""), allocator.ErrUnknownNode},
 		"cordon by nobody":         {f.Cordon(start, "n0", "", ""), allocator.ErrInvalid},
 		"uncordon by nobody":       {f.Uncordon(start, "n0", ""), allocator.ErrInvalid},
-		"uncordon nowhere":         {f.Uncordon(start, "nx", "ann"), allocator.ErrUnknownNode},
-		"fail no GPU":              {f.FailGPU(start, "n0", 4, "ann"), allocator.ErrInvalid},
-		"fail a negative GPU":      {f.FailGPU(start, "n0", -1, "ann"), allocator.ErrInvalid},
-		"restore a negative GPU":   {f.RestoreGPU(start, "n0", -1, "ann"), allocator.ErrInvalid},
+		"uncordon nowhere":         {f.Uncordon(start, "nx", "human/oncall"), allocator.ErrUnknownNode},
+		"fail no GPU":              {f.FailGPU(start, "n0", 4, "human/oncall"), allocator.ErrInvalid},
+		"fail a negative GPU":      {f.FailGPU(start, "n0", -1, "human/oncall"), allocator.ErrInvalid},
+		"restore a negative GPU":   {f.RestoreGPU(start, "n0", -1, "human/oncall"), allocator.ErrInvalid},
 		"free until nowhere":       {f.SetFreeUntil(start, "nx", time.Time{}), allocator.ErrUnknownNode},
 		"free until half a second": {f.SetFreeUntil(start, "n0", start.Add(1)), allocator.ErrInvalid},
 		"reserve for nobody":       {f.Reserve(start, "n0", ""), allocator.ErrInvalid},
@@ -91,7 +91,7 @@ func TestCommandsThatAreRefused(t *testing.T) {
 		"apply nothing":            {f.Apply(nil), allocator.ErrInvalid},
 		"apply the past":           {f.Apply(allocator.Released{At: start.Add(-time.Hour), ID: "p"}), allocator.ErrContradiction},
 		"apply a release of none":  {f.Apply(allocator.Released{At: start, ID: "q"}), allocator.ErrContradiction},
-		"apply an empty hold":      {f.Apply(allocator.Uncordoned{At: start, Node: "n0", Owner: "ann"}), allocator.ErrContradiction},
+		"apply an empty hold":      {f.Apply(allocator.Uncordoned{At: start, Node: "n0", Owner: "human/oncall"}), allocator.ErrContradiction},
 		"apply a taken GPU": {f.Apply(allocator.Placed{At: start, Request: ask("q", 1, allocator.Pod{GPUs: 1}),
 			Seats: []allocator.Seat{{Node: "n0", GPUs: []int{0}}}}), allocator.ErrStale},
 	} {
@@ -107,7 +107,7 @@ func TestRepeatedCommandsDecideNothing(t *testing.T) {
 	r := ask("p", 1, allocator.Pod{GPUs: 1})
 	r.Models = []string{"T4", "A10"}
 	p := place(t, f, r)
-	require.NoError(t, f.Cordon(start, "n0", "ann", "fan"))
+	require.NoError(t, f.Cordon(start, "n0", "human/oncall", "fan"))
 	require.NoError(t, f.FailGPU(start, "n0", 3, "health"))
 	require.NoError(t, f.Reserve(start, "n0", "ants"))
 	require.NoError(t, f.SetFreeUntil(start, "n0", start.Add(time.Hour)))
@@ -122,12 +122,12 @@ func TestRepeatedCommandsDecideNothing(t *testing.T) {
 	got, err = f.Commit(start, plan)
 	require.NoError(t, err)
 	require.Equal(t, p, got)
-	require.NoError(t, f.Cordon(start, "n0", "ann", "fan"))
+	require.NoError(t, f.Cordon(start, "n0", "human/oncall", "fan"))
 	require.NoError(t, f.FailGPU(start, "n0", 3, "health"))
 	require.NoError(t, f.Reserve(start, "n0", "ants"))
 	require.NoError(t, f.SetFreeUntil(start, "n0", start.Add(time.Hour)))
-	require.NoError(t, f.Uncordon(start, "n0", "bob"))
-	require.NoError(t, f.RestoreGPU(start, "n0", 3, "bob"))
+	require.NoError(t, f.Uncordon(start, "n0", "human/relief"))
+	require.NoError(t, f.RestoreGPU(start, "n0", 3, "human/relief"))
 	require.NoError(t, f.Unreserve(start, "n0", "bees"))
 	require.NoError(t, f.Release(start, "never placed"))
 	require.Equal(t, before, encoded(t, f))
@@ -192,7 +192,7 @@ func TestPointersToEventsAreRefused(t *testing.T) {
 	for _, e := range []allocator.Event{nil, (*allocator.Placed)(nil), (*allocator.Released)(nil), (*allocator.Cordoned)(nil),
 		(*allocator.Uncordoned)(nil), (*allocator.GPUFailed)(nil), (*allocator.GPURestored)(nil), (*allocator.FreeUntilSet)(nil),
 		(*allocator.Reserved)(nil), (*allocator.Unreserved)(nil), (*allocator.ClusterChanged)(nil),
-		&allocator.Cordoned{At: start, Node: "n0", Owner: "ann"}} {
+		&allocator.Cordoned{At: start, Node: "n0", Owner: "human/oncall"}} {
 		require.ErrorIs(t, f.Apply(e), allocator.ErrInvalid, "%T", e)
 		require.ErrorContains(t, f.Apply(e), fmt.Sprintf("event is a %T", e))
 		_, err := allocator.EventJSON(e)
@@ -234,7 +234,7 @@ func TestMistakesOnANodeAreJoined(t *testing.T) {
 		"free until, event":  {f.Apply(allocator.FreeUntilSet{At: start, Node: "nope", Until: odd}), []string{`node is "nope"`, `until of node "nope"`}},
 		"failed GPU":         {f.FailGPU(start, "nope", -1, ""), []string{`node is "nope"`, "gpu is -1", `owner is ""`}},
 		"restored GPU":       {f.RestoreGPU(start, "nope", -1, ""), []string{`node is "nope"`, "gpu is -1", `owner is ""`}},
-		"restored GPU, high": {f.RestoreGPU(start, "n0", topology.MaxGPUsPerNode, "ann"), []string{fmt.Sprint("gpu is ", topology.MaxGPUsPerNode)}},
+		"restored GPU, high": {f.RestoreGPU(start, "n0", topology.MaxGPUsPerNode, "human/oncall"), []string{fmt.Sprint("gpu is ", topology.MaxGPUsPerNode)}},
 	} {
 		for _, says := range c.says {
 			require.ErrorContains(t, c.err, says, name)

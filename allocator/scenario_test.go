@@ -56,7 +56,7 @@ func on(f *allocator.Fleet, p allocator.Placement) []string {
 	return out
 }
 
-// The numbers are those of the conformance scenarios of the allocator.
+// Stories that users of schedulers tell, each with its right answer. The numbers only name them.
 
 func TestScenario01SmallPodsLeaveTheLargePlace(t *testing.T) {
 	f := gpuCluster(t, 2, 1, 1)

@@ -115,7 +115,7 @@ func drawRequest(r *rand.Rand, at time.Time) allocator.Request {
 func drawCommand(r *rand.Rand, h host, at time.Time) (string, error) {
 	q := drawRequest(r, at)
 	node := topology.NodeID(fmt.Sprintf("n%d", r.IntN(7)))
-	owner, tenant, gpu := pick(r, []string{"health", "ann", ""}), pick(r, allocatortest.Tenants), r.IntN(9)
+	owner, tenant, gpu := pick(r, []string{"health", "human/oncall", ""}), pick(r, allocatortest.Tenants), r.IntN(9)
 	until := pick(r, []time.Time{{}, at.Truncate(time.Hour).Add(3 * time.Hour), at.Truncate(time.Hour).Add(-time.Hour)})
 	next, stale, reason := pick(r, h.clusters), r.IntN(3) == 0, pick(r, []string{"", "fan"})
 	switch command := r.IntN(16); command {

@@ -15,7 +15,7 @@ import (
 func TestContradictingEventsAreRefused(t *testing.T) {
 	node, due := health.Component{Node: "n"}, monday.Add(5*time.Hour)
 	r := longSteps()
-	_, err := r.Hold(monday, health.HoldRequest{Component: node, Owner: "human/ann", Step: health.StepReset})
+	_, err := r.Hold(monday, health.HoldRequest{Component: node, Owner: "human/oncall", Step: health.StepReset})
 	require.NoError(t, err)
 	for _, tt := range []struct {
 		name  string
@@ -23,19 +23,19 @@ func TestContradictingEventsAreRefused(t *testing.T) {
 		want  error
 		text  string
 	}{
-		{"before the present", health.Released{At: monday.Add(-time.Second), Component: node, Owner: "human/ann"}, health.ErrEvent, "before the present"},
-		{"held twice", health.Held{At: monday, Component: node, Owner: "human/ann"}, health.ErrEvent, "the hold exists since"},
-		{"release of nothing", health.Released{At: monday, Component: node, Owner: "human/bob"}, health.ErrEvent, "no such hold"},
-		{"date of nothing", health.Dated{At: monday, Component: node, Owner: "human/bob"}, health.ErrEvent, "no such hold"},
-		{"asked before the start", health.Changed{At: monday, Component: node, Owner: "human/ann", Asked: monday}, health.ErrEvent, "Asked"},
-		{"slip too early", health.Slipped{At: due.Add(-time.Second), Component: node, Owner: "human/ann"}, health.ErrEvent, "not the date of the hold"},
-		{"slip too late", health.Slipped{At: due.Add(time.Second), Component: node, Owner: "human/ann"}, health.ErrEvent, "not the date of the hold"},
-		{"slip forgotten", health.Held{At: due, Component: node, Owner: "human/bob"}, health.ErrEvent, "should have slipped"},
-		{"date not after the event", health.Dated{At: monday, Component: node, Owner: "human/ann", Expected: monday}, health.ErrInvalid, "not after its At"},
-		{"asked one date, got another", health.Held{At: monday, Component: node, Owner: "human/bob", Asked: due}, health.ErrInvalid, "differs from Asked"},
+		{"before the present", health.Released{At: monday.Add(-time.Second), Component: node, Owner: "human/oncall"}, health.ErrEvent, "before the present"},
+		{"held twice", health.Held{At: monday, Component: node, Owner: "human/oncall"}, health.ErrEvent, "the hold exists since"},
+		{"release of nothing", health.Released{At: monday, Component: node, Owner: "human/relief"}, health.ErrEvent, "no such hold"},
+		{"date of nothing", health.Dated{At: monday, Component: node, Owner: "human/relief"}, health.ErrEvent, "no such hold"},
+		{"asked before the start", health.Changed{At: monday, Component: node, Owner: "human/oncall", Asked: monday}, health.ErrEvent, "Asked"},
+		{"slip too early", health.Slipped{At: due.Add(-time.Second), Component: node, Owner: "human/oncall"}, health.ErrEvent, "not the date of the hold"},
+		{"slip too late", health.Slipped{At: due.Add(time.Second), Component: node, Owner: "human/oncall"}, health.ErrEvent, "not the date of the hold"},
+		{"slip forgotten", health.Held{At: due, Component: node, Owner: "human/relief"}, health.ErrEvent, "should have slipped"},
+		{"date not after the event", health.Dated{At: monday, Component: node, Owner: "human/oncall", Expected: monday}, health.ErrInvalid, "not after its At"},
+		{"asked one date, got another", health.Held{At: monday, Component: node, Owner: "human/relief", Asked: due}, health.ErrInvalid, "differs from Asked"},
 		{"bad text", health.Released{At: monday, Owner: "x"}, health.ErrInvalid, "Node"},
-		{"bad step", health.Held{At: monday, Component: node, Owner: "human/bob", Step: 77}, health.ErrInvalid, "Step 77"},
-		{"bad instant", health.Released{At: monday.Add(1), Component: node, Owner: "human/ann"}, health.ErrInvalid, "At: instant is not aligned"},
+		{"bad step", health.Held{At: monday, Component: node, Owner: "human/relief", Step: 77}, health.ErrInvalid, "Step 77"},
+		{"bad instant", health.Released{At: monday.Add(1), Component: node, Owner: "human/oncall"}, health.ErrInvalid, "At: instant is not aligned"},
 		{"pointer", (*health.Released)(nil), health.ErrInvalid, "*health.Released"},
 		{"nothing", nil, health.ErrInvalid, "<nil>"},
 	} {
@@ -54,7 +54,7 @@ func TestContradictingEventsAreRefused(t *testing.T) {
 // TestAppliedEventsAreNotPending: who applies an event has it already.
 func TestAppliedEventsAreNotPending(t *testing.T) {
 	r := longSteps()
-	require.NoError(t, r.Apply(health.Held{At: monday, Component: health.Component{Node: "n"}, Owner: "human/ann"}))
+	require.NoError(t, r.Apply(health.Held{At: monday, Component: health.Component{Node: "n"}, Owner: "human/oncall"}))
 	require.Empty(t, r.Events())
 	require.False(t, r.Schedulable("n"))
 }

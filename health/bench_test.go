@@ -44,8 +44,8 @@ func BenchmarkHoldRelease(b *testing.B) {
 		i := 0
 		for b.Loop() {
 			c := health.Component{Node: nodeName(i % (n / 4))}
-			_, err := r.Hold(monday, health.HoldRequest{Component: c, Owner: "human/ann", Step: health.StepRMA})
-			if err != nil || r.Release(monday, c, "human/ann") != nil || len(r.TakeEvents()) != 2 {
+			_, err := r.Hold(monday, health.HoldRequest{Component: c, Owner: "human/oncall", Step: health.StepRMA})
+			if err != nil || r.Release(monday, c, "human/oncall") != nil || len(r.TakeEvents()) != 2 {
 				b.Fatal(err)
 			}
 			i += 7919
@@ -63,7 +63,7 @@ func BenchmarkTransaction(b *testing.B) {
 			if err := next.Date(monday, c, "health/xid-79", time.Time{}); err == nil {
 				b.Fatal("nobody holds the node itself")
 			}
-			_, err := next.Hold(monday, health.HoldRequest{Component: c, Owner: "human/ann"})
+			_, err := next.Hold(monday, health.HoldRequest{Component: c, Owner: "human/oncall"})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -38,10 +38,10 @@ func TestCheckFinds(t *testing.T) {
 			r, err := New(Config{})
 			require.NoError(t, err)
 			c := Component{Node: "n"}
-			_, err = r.Hold(start, HoldRequest{Component: c, Owner: "human/ann", Step: StepReset})
+			_, err = r.Hold(start, HoldRequest{Component: c, Owner: "human/oncall", Step: StepReset})
 			require.NoError(t, err)
 			require.NoError(t, r.Check())
-			h, _ := r.find(key{c, "human/ann"})
+			h, _ := r.find(key{c, "human/oncall"})
 			tt.spoil(r, h)
 			require.ErrorContains(t, r.Check(), tt.want)
 		})
@@ -53,9 +53,9 @@ func TestCountersStop(t *testing.T) {
 	r, err := New(Config{})
 	require.NoError(t, err)
 	c, start := Component{Node: "n"}, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	_, err = r.Hold(start, HoldRequest{Component: c, Owner: "human/ann", Step: StepReset})
+	_, err = r.Hold(start, HoldRequest{Component: c, Owner: "human/oncall", Step: StepReset})
 	require.NoError(t, err)
-	h, _ := r.find(key{c, "human/ann"})
+	h, _ := r.find(key{c, "human/oncall"})
 	h.version, h.slips = maxCount, maxCount-1
 	raw, err := r.MarshalBinary()
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestCountersStop(t *testing.T) {
 	require.NoError(t, err)
 	again.Advance(start.AddDate(0, 0, 1))
 	require.NoError(t, again.Check())
-	got, _ := again.Find(c, "human/ann")
+	got, _ := again.Find(c, "human/oncall")
 	require.EqualValues(t, maxCount, got.Version)
 	require.Equal(t, maxCount-1, got.Slips)
 }

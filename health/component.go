@@ -70,7 +70,7 @@ func (k key) problems(errs []error) []error {
 	errs = appendProblem(errs, "GPU", string(k.GPU), 0, MaxGPUBytes)
 	errs = appendProblem(errs, "Owner", string(k.owner), 1, MaxOwnerBytes)
 	if kind, name, cut := strings.Cut(string(k.owner), "/"); cut && (kind == "" || name == "") {
-		errs = append(errs, fmt.Errorf("%w: Owner %q lacks a part: write kind/name, such as %q", ErrInvalid, k.owner, "human/ann"))
+		errs = append(errs, fmt.Errorf("%w: Owner %q lacks a part: write kind/name, such as %q", ErrInvalid, k.owner, "human/oncall"))
 	}
 	return errs
 }

@@ -83,12 +83,12 @@ func ExampleRecord_Release() {
 	record, _ := health.New(health.Config{})
 	gpu := health.Component{Node: "node-7", GPU: "GPU-3"}
 	_, _ = record.Hold(monday, health.HoldRequest{Component: gpu, Owner: "health/xid-48", Step: health.StepReset})
-	_, _ = record.Hold(monday, health.HoldRequest{Component: gpu, Owner: "human/ann", Reason: "looking at it"})
+	_, _ = record.Hold(monday, health.HoldRequest{Component: gpu, Owner: "human/oncall", Reason: "looking at it"})
 
 	_ = record.Release(monday.Add(10*time.Minute), gpu, "health/xid-48")
 	fmt.Println(record.SchedulableGPU(gpu))
-	_ = record.Release(monday.Add(20*time.Minute), gpu, "human/ann")
-	_ = record.Release(monday.Add(20*time.Minute), gpu, "human/ann") // a retry
+	_ = record.Release(monday.Add(20*time.Minute), gpu, "human/oncall")
+	_ = record.Release(monday.Add(20*time.Minute), gpu, "human/oncall") // a retry
 	fmt.Println(record.SchedulableGPU(gpu), len(record.Events()))
 	// Output:
 	// false
@@ -123,7 +123,7 @@ func ExampleRecord_Outages() {
 func ExampleRecord_For() {
 	record, _ := health.New(health.Config{})
 	for _, node := range []health.Component{{Node: "node-1"}, {Node: "node-2"}} {
-		_, _ = record.Hold(monday, health.HoldRequest{Component: node, Owner: "human/ann", Step: health.StepRMA, Reason: "fan"})
+		_, _ = record.Hold(monday, health.HoldRequest{Component: node, Owner: "human/oncall", Step: health.StepRMA, Reason: "fan"})
 	}
 	for o := range record.For("node-2", "node-3") {
 		fmt.Println(o.Node, o.Owners, "until", clockTime(o.End))
@@ -137,14 +137,14 @@ func ExampleRefusedError() {
 	record, _ := health.New(health.Config{})
 	node := health.Component{Node: "node-7"}
 	_, _ = record.Hold(monday, health.HoldRequest{Component: node, Owner: "maintenance"})
-	err := record.Date(monday, node, "human/ann", monday.Add(time.Hour))
+	err := record.Date(monday, node, "human/oncall", monday.Add(time.Hour))
 	if refused, ok := errors.AsType[*health.RefusedError](err); ok {
 		fmt.Println(refused.Reason, refused.Owners, errors.Is(err, health.ErrUnknown))
 	}
 	fmt.Println(err)
 	// Output:
 	// unknown-hold [maintenance] true
-	// health: unknown hold: Owner "human/ann" does not hold node "node-7": it is held by "maintenance"; an owner changes only its own hold
+	// health: unknown hold: Owner "human/oncall" does not hold node "node-7": it is held by "maintenance"; an owner changes only its own hold
 }
 
 // The step lengths are data: measure your own fleet.

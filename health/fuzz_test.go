@@ -18,7 +18,7 @@ func FuzzRestore(f *testing.F) {
 	empty, err := r.MarshalBinary()
 	require.NoError(f, err)
 	f.Add(empty)
-	require.NoError(f, hold(r, monday, "node-1", "human/ann"))
+	require.NoError(f, hold(r, monday, "node-1", "human/oncall"))
 	_, err = r.Hold(monday, health.HoldRequest{Component: health.Component{Node: "node-1", GPU: "GPU-3"}, Owner: "health/xid-48",
 		Step: health.StepReset, Reason: "double-bit error"})
 	require.NoError(f, err)
@@ -63,7 +63,7 @@ func FuzzDecodeEvent(f *testing.F) {
 		_, err = health.EventJSON(e)
 		require.NoError(t, err)
 		r := longSteps()
-		require.NoError(t, hold(r, time.Time{}, e.Where().Node, "human/ann"))
+		require.NoError(t, hold(r, time.Time{}, e.Where().Node, "human/oncall"))
 		if err := r.Apply(e); err != nil {
 			unchanged(t, r, func() error { return r.Apply(e) })
 		}

@@ -274,7 +274,7 @@ func TestModel(t *testing.T) {
 func TestI26TenantViewDependsOnNoOtherNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := longSteps()
-		require.NoError(t, errors.Join(hold(r, monday, "node-1", "human/ann"), hold(r, monday, "node-1", "human/bob")))
+		require.NoError(t, errors.Join(hold(r, monday, "node-1", "human/oncall"), hold(r, monday, "node-1", "human/relief")))
 		before := slices.Collect(r.For("node-1", "node-1"))
 		require.Len(t, before, 1)
 		require.Equal(t, []health.Owner{"human"}, before[0].Owners)
@@ -292,8 +292,8 @@ func TestI26TenantViewDependsOnNoOtherNode(t *testing.T) {
 func TestIteratorsStop(t *testing.T) {
 	r := longSteps()
 	for _, node := range someNodes {
-		require.NoError(t, hold(r, monday, node, "human/ann"))
-		require.NoError(t, hold(r, monday, node, "human/bob"))
+		require.NoError(t, hold(r, monday, node, "human/oncall"))
+		require.NoError(t, hold(r, monday, node, "human/relief"))
 	}
 	require.Equal(t, 1, first(r.Holds("")))
 	require.Equal(t, 1, first(r.Holds("node-2")))

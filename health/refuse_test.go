@@ -31,7 +31,7 @@ func unchanged(t *testing.T, r *health.Record, command func() error) error {
 
 func TestH6BadRequestsAreRefused(t *testing.T) {
 	long := strings.Repeat("x", 2000)
-	good := health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/ann"}
+	good := health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/oncall"}
 	for _, tt := range []struct {
 		name string
 		edit func(*health.HoldRequest)
@@ -44,8 +44,8 @@ func TestH6BadRequestsAreRefused(t *testing.T) {
 		{"long GPU", func(q *health.HoldRequest) { q.GPU = topology.GPUID(long) }, `use at most 1024`},
 		{"no owner", func(q *health.HoldRequest) { q.Owner = "" }, `Owner "" is empty`},
 		{"long owner", func(q *health.HoldRequest) { q.Owner = health.Owner(long) }, `use at most 256`},
-		{"owner without name", func(q *health.HoldRequest) { q.Owner = "human/" }, `Owner "human/" lacks a part`},
-		{"owner without kind", func(q *health.HoldRequest) { q.Owner = "/ann" }, `Owner "/ann" lacks a part`},
+		{"owner without name", func(q *health.HoldRequest) { q.Owner = "human/" }, `Owner "human/" lacks a part: write kind/name, such as "human/oncall"`},
+		{"owner without kind", func(q *health.HoldRequest) { q.Owner = "/oncall" }, `Owner "/oncall" lacks a part`},
 		{"unknown step", func(q *health.HoldRequest) { q.Step = 5 }, `Step 5 is unknown`},
 		{"long reason", func(q *health.HoldRequest) { q.Reason = long }, `use at most 1024`},
 		{"reason with a control character", func(q *health.HoldRequest) { q.Reason = "a\x00" }, `Reason "a\x00" contains`},
@@ -100,17 +100,17 @@ func TestConfigMistakes(t *testing.T) {
 func TestH6PastDatesAreRefused(t *testing.T) {
 	r := longSteps()
 	node := health.Component{Node: "n"}
-	_, err := r.Hold(monday, health.HoldRequest{Component: node, Owner: "human/ann", Expected: monday.Add(time.Hour)})
+	_, err := r.Hold(monday, health.HoldRequest{Component: node, Owner: "human/oncall", Expected: monday.Add(time.Hour)})
 	require.NoError(t, err)
 	later := monday.Add(3 * time.Hour) // the date is due: a refusal must not make it slip
 	for _, command := range []func() error{
-		func() error { return r.Date(later, node, "human/ann", later) },
+		func() error { return r.Date(later, node, "human/oncall", later) },
 		func() error {
-			_, err := r.Hold(later, health.HoldRequest{Component: node, Owner: "human/bob", Expected: later})
+			_, err := r.Hold(later, health.HoldRequest{Component: node, Owner: "human/relief", Expected: later})
 			return err
 		},
 		func() error {
-			_, err := r.Hold(later, health.HoldRequest{Component: node, Owner: "human/ann", Step: health.StepDiag, Expected: monday})
+			_, err := r.Hold(later, health.HoldRequest{Component: node, Owner: "human/oncall", Step: health.StepDiag, Expected: monday})
 			return err
 		},
 	} {
@@ -125,16 +125,16 @@ func TestUnknownHoldSaysWhoHolds(t *testing.T) {
 	r := longSteps()
 	require.NoError(t, hold(r, monday, "n", "maintenance"))
 	require.NoError(t, hold(r, monday, "n", "external"))
-	err := unchanged(t, r, func() error { return r.Date(monday, health.Component{Node: "n"}, "human/ann", time.Time{}) })
+	err := unchanged(t, r, func() error { return r.Date(monday, health.Component{Node: "n"}, "human/oncall", time.Time{}) })
 	var refused *health.RefusedError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, []health.Owner{"external", "maintenance"}, refused.Owners)
 	raw, err := json.Marshal(refused)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"reason":"unknown-hold","node":"n","owner":"human/ann","owners":["external","maintenance"]}`, string(raw))
-	err = r.Date(monday, health.Component{Node: "n", GPU: "g"}, "human/ann", time.Time{})
+	require.JSONEq(t, `{"reason":"unknown-hold","node":"n","owner":"human/oncall","owners":["external","maintenance"]}`, string(raw))
+	err = r.Date(monday, health.Component{Node: "n", GPU: "g"}, "human/oncall", time.Time{})
 	require.ErrorContains(t, err, `GPU "g" of node "n": it is held by nobody; place the hold first`)
-	require.NoError(t, r.Release(monday, health.Component{Node: "n"}, "human/ann"), "nothing to release is no error")
+	require.NoError(t, r.Release(monday, health.Component{Node: "n"}, "human/oncall"), "nothing to release is no error")
 }
 
 func TestEmptyNodeIsNoWildcard(t *testing.T) {
@@ -154,9 +154,9 @@ func TestEndOfTime(t *testing.T) {
 	r := longSteps()
 	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 	node := health.Component{Node: "n"}
-	_, err := r.Hold(monday, health.HoldRequest{Component: node, Owner: "human/ann", Expected: last})
+	_, err := r.Hold(monday, health.HoldRequest{Component: node, Owner: "human/oncall", Expected: last})
 	require.NoError(t, err)
-	_, err = r.Hold(last.Add(-time.Second), health.HoldRequest{Component: node, Owner: "human/bob", Step: health.StepRMA})
+	_, err = r.Hold(last.Add(-time.Second), health.HoldRequest{Component: node, Owner: "human/relief", Step: health.StepRMA})
 	require.NoError(t, err)
 	r.Advance(last.AddDate(1000, 0, 0))
 	until, held := r.Until("n")
@@ -170,7 +170,7 @@ func TestEndOfTime(t *testing.T) {
 // TestBeginningOfTime uses the zero time as the present, which is also how a date says none.
 func TestBeginningOfTime(t *testing.T) {
 	r := longSteps()
-	_, err := r.Hold(time.Time{}, health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/ann", Step: health.StepReset})
+	_, err := r.Hold(time.Time{}, health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/oncall", Step: health.StepReset})
 	require.NoError(t, err)
 	raw, err := r.Events()[0].AppendBinary(nil)
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ func TestH7SlipsDouble(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := health.New(health.Config{StepLength: map[health.Step]time.Duration{health.StepReset: tt.length}})
 			require.NoError(t, err)
-			_, err = r.Hold(monday, health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/ann", Step: health.StepReset})
+			_, err = r.Hold(monday, health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/oncall", Step: health.StepReset})
 			require.NoError(t, err)
 			r.TakeEvents()
 			r.Advance(monday.AddDate(200, 0, 0))
@@ -66,7 +66,7 @@ func TestH7OneJumpIsItsSteps(t *testing.T) {
 		jumping, err := health.New(health.Config{Slip: length})
 		require.NoError(t, err)
 		for _, node := range someNodes {
-			_, err = jumping.Hold(monday, health.HoldRequest{Component: health.Component{Node: node}, Owner: "human/ann",
+			_, err = jumping.Hold(monday, health.HoldRequest{Component: health.Component{Node: node}, Owner: "human/oncall",
 				Expected: monday.Add(time.Duration(rapid.Int64Range(1, 100).Draw(t, "expected")) * time.Minute)})
 			require.NoError(t, err)
 		}

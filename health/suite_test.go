@@ -20,7 +20,7 @@ import (
 var (
 	someNodes  = []topology.NodeID{"node-1", "node-2", "node-3"}
 	someGPUs   = []topology.GPUID{"", "", "GPU-1", "GPU-2"}
-	someOwners = []health.Owner{"health/xid-79", "human/ann", "human/bob", "maintenance"}
+	someOwners = []health.Owner{"health/xid-79", "human/oncall", "human/relief", "maintenance"}
 )
 
 // longSteps keep the number of slips in a jump of weeks small enough to step through.
@@ -99,7 +99,7 @@ func TestSuite(t *testing.T) {
 
 func TestTakeEventsForgets(t *testing.T) {
 	r := longSteps()
-	require.NoError(t, hold(r, monday, "node-1", "human/ann"))
+	require.NoError(t, hold(r, monday, "node-1", "human/oncall"))
 	require.Len(t, r.Events(), 1)
 	require.Len(t, r.TakeEvents(), 1)
 	require.Empty(t, r.Events())
@@ -109,7 +109,7 @@ func TestTakeEventsForgets(t *testing.T) {
 // TestWhatStaysAsAskedStays changes one field of a request at a time.
 func TestWhatStaysAsAskedStays(t *testing.T) {
 	r := longSteps()
-	q := health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/ann", Step: health.StepReset}
+	q := health.HoldRequest{Component: health.Component{Node: "n"}, Owner: "human/oncall", Step: health.StepReset}
 	asked := monday.Add(50 * time.Hour)
 	for _, tt := range []struct {
 		name     string

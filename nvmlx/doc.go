@@ -10,8 +10,8 @@
 //   - [Inventory]: the identity of all GPUs of one machine as plain data.
 //   - [Error]: a refused call, with a [Kind] that is the same on every driver.
 //
-// An adapter around NVML, the fake in nvmltest and [Unsupported] are all Listers, so everything above this package runs on a machine
-// without a GPU.
+// The fake in nvmltest and [Unsupported] are Listers, so everything above this package runs on a machine without a GPU. There is no
+// adapter around NVML here yet: a program that reads real GPUs brings its own Lister, and nvmltest.TestLister judges it.
 //
 // Index and minor number are different types on purpose. NVML numbers GPUs by PCI order ([Index]); the kernel names device files by
 // [Minor]; the two differ on real machines. Code that opens or grants /dev/nvidia<index> gives a tenant somebody else's GPU
@@ -49,7 +49,7 @@
 //   - X7: a call returns when its context ends; it then matches ErrTimeout and the context's own error.
 //   - X8: a capability that is missing, and a capability that the board refuses, give the same sentinel: ErrUnsupported.
 //
-// X1 to X3 belong to the adapter around NVML: a symbol that the driver lacks never ends the process, a library that lies about counts
+// X1 to X3 are for an adapter around NVML: a symbol that the driver lacks never ends the process, a library that lies about counts
 // is an error and no panic, and a call before initialisation is an error.
 //
 // # Concurrency

@@ -3,6 +3,7 @@
 package quota
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,28 +14,29 @@ import (
 
 // Check recounts every level, sum and index from the charges and the limits,
 // by the definitions of the package doc rather than step by step, and reports
-// the first difference. It costs O(c·h·log c) for c charges and h levels of
+// the first difference under the number of the invariant that it breaks: the
+// quotas and levels (Q1), the indexes of charges and accounts (Q4), the bounds
+// of amounts and sums (Q8), what a charge may be at the present and what is due
+// (Q22), and the tree (Q28). It costs O(c·h·log c) for c charges and h levels of
 // tenants. A debt left by a lowered limit is no fault.
 func (l *Ledger) Check() error {
 	s := &l.core.S
-	total := 0
-	for t := range s.names.All() {
-		if s.tenants.Ref(int(t.node)).name != t.name {
-			return fmt.Errorf("quota: check: name %q leads to tenant %q", t.name, s.tenants.Ref(int(t.node)).name)
-		}
-		total++
+	if err := errors.Join(s.checkTree(), s.checkOwners()); err != nil {
+		return err
 	}
-	seen, charges := 0, 0
+	seen, accounts := 0, 0
 	var walk func(node int32) (map[Key]*recount, error)
 	walk = func(node int32) (map[Key]*recount, error) {
 		seen++
+		accounts += len(s.tenants.Ref(int(node)).slots)
 		own := map[Key]*recount{}
 		for r := range s.owned(node) {
-			charges++
 			if why := r.flaw(s.now); why != "" {
-				return nil, fmt.Errorf("quota: check: charge %q %s", r.id, why)
+				return nil, fmt.Errorf("quota: check: Q22: charge %q %s", r.id, why)
 			}
-			countRecord(own, r)
+			if err := countRecord(own, r); err != nil {
+				return nil, err
+			}
 		}
 		for k := range s.children(node) {
 			below, err := walk(k)
@@ -52,8 +54,11 @@ func (l *Ledger) Check() error {
 			return err
 		}
 	}
-	if seen != total || charges != s.records.Len() {
-		return fmt.Errorf("quota: check: %d tenants and %d charges hang in the tree, not %d and %d", seen, charges, total, s.records.Len())
+	if seen != s.names.Len() {
+		return fmt.Errorf("quota: check: Q28: %d tenants hang in the tree, not %d", seen, s.names.Len())
+	}
+	if err := s.checkSpare(accounts); err != nil {
+		return err
 	}
 	return s.checkAgenda()
 }
@@ -74,10 +79,13 @@ func entry(m map[Key]*recount, key Key) *recount {
 	return c
 }
 
-func countRecord(own map[Key]*recount, r *record) {
+func countRecord(own map[Key]*recount, r *record) error {
 	uses := map[Key]int64{}
 	for _, sp := range r.spans {
 		for _, a := range sp.amounts {
+			if a.N < 1 || a.N > MaxAmount {
+				return fmt.Errorf("quota: check: Q8: charge %q uses %d of key %q, not 1 to %d", r.id, a.N, a.Key, int64(MaxAmount))
+			}
 			c := entry(own, a.Key)
 			raise(c.raw, sp.from, sp.to, a.N)
 			raise(c.balance, sp.from, sp.to, a.N)
@@ -90,6 +98,7 @@ func countRecord(own map[Key]*recount, r *record) {
 	for k, n := range uses {
 		entry(own, k).gross += n
 	}
+	return nil
 }
 
 func raise(m map[int64]int64, from, to, n int64) {
@@ -138,15 +147,18 @@ func (s *state) compare(node int32, own map[Key]*recount) error {
 		if t.parent != none {
 			c.rule.parent = s.account(t.parent, key)
 		}
+		if c.gross < 0 || c.gross > MaxTotal {
+			return fmt.Errorf("quota: check: Q8: tenant %q key %q: the charges sum to %d, more than %d", t.name, key, c.gross, int64(MaxTotal))
+		}
 		have, u := rule{tenant: node, parent: none}, use{}
 		if i := s.account(node, key); i != none {
 			have, u = s.rules.At(int(i)), s.uses.At(int(i))
 		}
 		if have != c.rule {
-			return fmt.Errorf("quota: check: tenant %q key %q: rule %+v, recounted %+v", t.name, key, have, c.rule)
+			return fmt.Errorf("quota: check: Q1: tenant %q key %q: rule %+v, recounted %+v", t.name, key, have, c.rule)
 		}
 		if u.gross != c.gross || !sameLevels(&u.raw, c.raw) || !sameLevels(&u.balance, c.balance) || !sameLevels(&u.guaranteed, c.guaranteed) {
-			return fmt.Errorf("quota: check: tenant %q key %q: levels differ from the recount", t.name, key)
+			return fmt.Errorf("quota: check: Q1: tenant %q key %q: levels differ from the recount", t.name, key)
 		}
 	}
 	return nil
@@ -165,23 +177,4 @@ func sameLevels(tr *step.Tree, want map[int64]int64) bool {
 		}
 	}
 	return n == 0
-}
-
-// checkAgenda compares what is due with the live charges.
-func (s *state) checkAgenda() error {
-	n := 0
-	for ref := range s.records.All() {
-		d, ok := ref.rec.due()
-		if !ok {
-			continue
-		}
-		n++
-		if _, found := s.agenda.Find(d); !found {
-			return fmt.Errorf("quota: check: charge %q is not on the agenda", ref.id)
-		}
-	}
-	if n != s.agenda.Len() {
-		return fmt.Errorf("quota: check: %d charges are due some day, the agenda has %d", n, s.agenda.Len())
-	}
-	return nil
 }

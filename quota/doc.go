@@ -104,7 +104,7 @@
 //
 //	Fits, Reserve, Book                    O(k·h·log n)
 //	Commit, Release, Resize                O(k·h·log n + k·s)
-//	Usage                                  O(h·log n)
+//	Usage                                  O((h+f)·log n), f siblings of those h
 //	Available                              40 times Fits
 //	Fork, Next                             O(1)
 //	Advance                                one Release per charge that is due; so

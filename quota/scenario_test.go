@@ -20,7 +20,7 @@ func leaf(name, parent string, n int64, bounds ...quota.Bound) quota.Tenant {
 }
 
 // Right answers known from public reports: what is the most that a tenant can
-// get while everybody else is idle. The numbers are those of the scenario list.
+// get while everybody else is idle. The numbers of scenarios only name them.
 func TestScenariosOfTheMost(t *testing.T) {
 	orgs := []quota.Tenant{
 		{Name: "root"}, leaf("org1", "root", 0, zero), leaf("a", "org1", 4), leaf("b", "org1", 4),

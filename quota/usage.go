@@ -25,7 +25,11 @@ type Usage struct {
 	Borrowed int64 `json:"borrowed"`
 	// Idle is the part of Subtree that the subtree does not use itself.
 	Idle int64 `json:"idle"`
-	// Lent is the part of Idle that the tenant could not use now, because others do.
+	// Lent is the part of Idle that the subtree hands its parent now, for others
+	// to use. Many flows may serve the same charges; this is the one in which a
+	// tenant's own nominal serves before what its children lend, and each child
+	// lends in proportion to what it could. It is no loss by itself: who lends may
+	// still have it all where others could lend instead, as Available says.
 	Lent int64 `json:"lent"`
 	// Available is the most that a Preemptible charge of this tenant could add
 	// at this instant, borrowing included.
@@ -37,7 +41,8 @@ type Usage struct {
 
 // Usage reports how a tenant stands with a key at an instant; false if there is
 // no such tenant. A key that the tenant has nothing to do with has zero figures.
-// It costs O(h·log n) with h tenants up to the root.
+// It costs O((h+f)·log n) with h tenants up to the root and f siblings of the
+// tenant and of those above, which Lent looks at.
 func (l *Ledger) Usage(tenant string, key Key, at time.Time) (Usage, bool) {
 	s := &l.core.S
 	node := s.node(tenant)
@@ -60,9 +65,9 @@ func (l *Ledger) Usage(tenant string, key Key, at time.Time) (Usage, bool) {
 		if top, ok := r.top(); ok {
 			out.Debt = max(out.Debt, balance-top)
 		}
+		out.Lent = s.lent(i, key, t)
 	}
 	room, open := s.room(s.nearest(node, key), t)
-	out.Lent = out.Idle - min(out.Idle, room)
 	out.Available = min(room, open)
 	return out, true
 }

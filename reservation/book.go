@@ -134,6 +134,9 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 			return nil, err
 		}
 		if q.Class == Standby {
+			if e := p.standbyRule(q.ID, start, end); e != nil {
+				return nil, e
+			}
 			out[i] = Span{From: q.Window.Start, To: q.Window.End}
 			continue
 		}
@@ -152,26 +155,6 @@ func (s *state) envelopes(now int64, q Request) ([]Span, error) {
 		out[i] = Span{tick.Time(from), tick.Time(to), p.Policy.Cleanup, time.Duration(p.reclaim) * time.Second}
 	}
 	return out, nil
-}
-
-// rule returns a refusal if a rule of the pool forbids [start, end). MinLead comes
-// last: it is no rule for a booking that is made longer, and must hide no other.
-func (p *pool) rule(now, start, end int64) *ConflictError {
-	for _, r := range []struct {
-		name   string
-		limit  time.Duration
-		broken bool
-	}{
-		{"MinLength", p.Policy.MinLength, end-start < p.minLength},
-		{"MaxLength", p.Policy.MaxLength, p.maxLength > 0 && end-start > p.maxLength},
-		{"Horizon", p.Policy.Horizon, p.horizon > 0 && end-now > p.horizon},
-		{"MinLead", p.Policy.MinLead, start-now < p.lead},
-	} {
-		if r.broken {
-			return &ConflictError{Pool: p.Name, Reason: ReasonPolicy, Rule: r.name, Limit: r.limit, At: windowOf(start, end)}
-		}
-	}
-	return nil
 }
 
 // admissible checks what an event cannot contradict: that the pools and pinned

@@ -85,9 +85,11 @@ func (c *Calendar) Confirm(at time.Time, id string, ifVersion uint64) (Booking, 
 }
 
 // Cancel gives back a hold or a booking before its window begins; its nodes are
-// free at once. Cancelling again changes nothing.
+// free at once, unless its pool has locked it (NoCancel and CancelUntil of
+// [Policy]). Cancelling again changes nothing.
 //
-// Possible errors: [ErrUnknown], [ErrVersion], [ErrExpired], [ErrState].
+// Possible errors: [ErrUnknown], [ErrVersion], [ErrExpired], [ErrState],
+// [*ConflictError] of [ReasonPolicy].
 func (c *Calendar) Cancel(at time.Time, id string, ifVersion uint64) (Booking, error) {
 	return c.on(at, id, ifVersion, func(now int64, r *record) error {
 		switch r.phase {
@@ -96,6 +98,9 @@ func (c *Calendar) Cancel(at time.Time, id string, ifVersion uint64) (Booking, e
 				return err
 			}
 			if err := c.core.S.canUnchain(r); err != nil {
+				return err
+			}
+			if err := c.core.S.cancelRule(now, r); err != nil {
 				return err
 			}
 			return c.decide(BookingCancelled{tick.Time(now), id}, r.pools()...)
@@ -209,15 +214,11 @@ func (s *state) extended(r *record, newEnd time.Time) (*record, error) {
 
 // admitLonger checks the rules and the range that n has more than r.
 func (s *state) admitLonger(now int64, r, n *record, old, l *line) error {
-	if n.class == Standby {
-		return nil
-	}
 	p := s.pool(l.pool)
-	if e := p.rule(now, n.start, n.end); e != nil && e.Rule != "MinLead" {
-		e.ID = n.id
+	if e := p.endRule(now, r, n.end); e != nil {
 		return e
 	}
-	if l.to <= old.to {
+	if n.class == Standby || l.to <= old.to {
 		return nil
 	}
 	more := *l

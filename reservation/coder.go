@@ -189,11 +189,7 @@ func (c *coder) pool(v *Pool) {
 	c.int(&v.GPUsPerUnit)
 	c.str(&v.Label)
 	list(c, &v.Units, 3, c.unit)
-	p := &v.Policy
-	for _, d := range []*time.Duration{&p.Prep, &p.Grace, &p.Cleanup, &p.BindLead, &p.ReclaimLead,
-		&p.MinLength, &p.MaxLength, &p.MinLead, &p.Horizon, &p.NoShowGrace} {
-		c.duration(d)
-	}
+	c.policy(&v.Policy)
 	c.names(&v.Levels)
 	c.regime(&v.Regime)
 	list(c, &v.Cells, 2, c.cell)

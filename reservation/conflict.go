@@ -73,7 +73,10 @@ type ConflictError struct {
 	Out       int64         `json:"out,omitempty"`   // nodes that outages take at At.Start
 	Nodes     []string      `json:"nodes,omitempty"` // named nodes that cannot be had (Seats)
 	Rule      string        `json:"rule,omitempty"`  // field of Policy (Policy)
-	Limit     time.Duration `json:"limit,omitempty"` // its value (Policy)
+	Limit     time.Duration `json:"limit,omitempty"` // its value; of a grid or a step its Every; 0 for a ban (Policy)
+	// Allowed are windows near the refused one that the rules of this pool allow:
+	// one that ends no later and one that ends later, free or not (Policy).
+	Allowed []Window `json:"allowed,omitempty"`
 	// Blocking is who is in the way at At.Start, by begin and id: as few bookings
 	// as together have the nodes that are short there (Count), or who has one of
 	// the named nodes (Seats). Of several such sets it is the one with the largest
@@ -128,13 +131,13 @@ func (e *ConflictError) Error() string {
 	case ReasonCell:
 		fmt.Fprintf(&b, "%s needed, the cell of its owner has %d, of which %d are in use at %s", nodes(e.Need), e.Cell, e.Used, e.At.Start.Format(time.RFC3339))
 	default:
-		fmt.Fprintf(&b, "Policy.%s is %s", e.Rule, e.Limit)
+		b.WriteString(e.ruleText())
 	}
 	for i, o := range e.Offers {
 		b.WriteString([]string{"; instead: ", ", "}[min(i, 1)])
 		b.WriteString(o.String())
 	}
-	if len(e.Offers) == 0 {
+	if len(e.Offers) == 0 && e.Reason != ReasonPolicy {
 		b.WriteString("; ask for fewer nodes or another window")
 	}
 	return b.String()
@@ -159,7 +162,7 @@ func (e *ConflictError) For(owner string) *ConflictError {
 	if others {
 		v.Blocking = append(v.Blocking, Blocking{Window: e.At, Count: max(1, short)})
 	}
-	v.Offers = slices.Clone(e.Offers)
+	v.Offers, v.Allowed = slices.Clone(e.Offers), slices.Clone(e.Allowed)
 	return &v
 }
 

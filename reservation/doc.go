@@ -7,7 +7,8 @@
 //
 //   - A [Calendar] is a value that you fork, change and publish.
 //   - A [Pool] is a set of interchangeable nodes; its unit is the node. Spares
-//     are closed to bookings. Its [Policy] holds the rules.
+//     are closed to bookings. Its [Policy] holds the rules; a [Preset] is those
+//     of a known provider.
 //   - A [Window] is half-open: [Start, End). Bookings that touch do not meet.
 //   - A [Booking] is a [Request] that was accepted. Firm ones keep their nodes
 //     from others in the envelope [Start − Prep, End + Grace + Cleanup); Standby
@@ -57,7 +58,7 @@
 //   - I8. Replaying the events gives the state, and every prefix is a valid state.
 //   - I9. A fork never changes its base.
 //   - I10. Advance(a) then Advance(b) is Advance(b) for a ≤ b.
-//   - I11. Shifting all times shifts all answers.
+//   - I11. Shifting all times shifts all answers, where no [Grid] fixes a clock time.
 //   - I12. The order of independent bookings does not change the profile.
 //   - I13. More capacity never turns a yes into a no, where the count decides.
 //   - I14. Where the count decides, a refusal is exact: with the shortfall added
@@ -189,6 +190,10 @@
 // and lays up to 127 plans, one for an earlier start 64, one for pieces 16.
 //
 // # Limits and non-goals
+//
+// The rules of a [Policy] bind whoever asks: the calendar knows no roles, so an
+// operator who may break a rule sets another policy first. It has no price
+// function, and notices before an end are for the host to act on.
 //
 // Instants and durations are whole seconds of the years 1 to 9999. Ids have at
 // most 256 bytes, a request has at most one line per pool and 64 in all. A

@@ -93,13 +93,13 @@ func (x *search) byDomain(i int, from, whole int64) (int64, bool) {
 	if l.Within == "" {
 		return from, true
 	}
-	if x.starts == nil {
-		x.starts = make(map[int][]run)
+	if x.runs == nil {
+		x.runs = make(map[int][]run)
 	}
-	runs, known := x.starts[i]
+	runs, known := x.runs[i]
 	if !known {
 		runs = x.s.starts(x.pools[i], l.Within, l.Count, from, whole)
-		x.starts[i] = runs
+		x.runs[i] = runs
 	}
 	k, _ := slices.BinarySearchFunc(runs, from, func(r run, at int64) int { return cmp.Compare(r.last, at) })
 	if k == len(runs) {

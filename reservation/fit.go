@@ -66,18 +66,18 @@ type search struct {
 	lines     []Line
 	pools     []*pool
 	length    int64
-	align     int64
+	starts    comb // where the grids let it begin
 	hi        int64
 	lastFixed []int64
 	owner     string
-	starts    map[int][]run // of the lines with Within
+	runs      map[int][]run // of the lines with Within
 	grace     int64         // the greatest of its pools, as in [state.envelopes]
 	steps     int           // left of the budget
 }
 
 // earliest returns the least aligned start in [lo, hi] at which normal lines fit.
 func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64, owner string) (int64, error) {
-	x := search{s: &c.core.S, lines: lines, length: length, align: align, owner: owner, grace: c.core.S.graceOf(lines), steps: maxSteps}
+	x := search{s: &c.core.S, lines: lines, length: length, starts: comb{0, align}, owner: owner, grace: c.core.S.graceOf(lines), steps: maxSteps}
 	for _, l := range lines {
 		p, err := x.s.poolOf(l.Pool)
 		if err != nil {
@@ -91,22 +91,20 @@ func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64
 		if err := p.level(l); err != nil {
 			return 0, err
 		}
-		for _, r := range []struct {
-			name   string
-			limit  time.Duration
-			broken bool
-		}{{"MinLength", p.Policy.MinLength, length < p.minLength}, {"MaxLength", p.Policy.MaxLength, p.maxLength > 0 && length > p.maxLength}} {
-			if r.broken {
-				return 0, &ConflictError{Pool: l.Pool, Reason: ReasonPolicy, Rule: r.name, Limit: r.limit, At: windowOf(lo, lo+length), Need: l.Count}
-			}
-		}
 		lo = max(lo, now+max(p.prep, p.lead))
-		hi = min(hi, lastTick-length-x.grace-p.cleanup)
-		if p.horizon > 0 {
-			if hi = min(hi, now+p.horizon-length); hi < lo {
-				return 0, &ConflictError{Pool: l.Pool, Reason: ReasonPolicy, Rule: "Horizon", Limit: p.Policy.Horizon, At: windowOf(lo, lo+length), Need: l.Count}
-			}
+		b := p.ofLength(length)
+		if b.none() {
+			b = firstBreach(over("MaxLead", lo-now, limit(p.maxLead)), over("Horizon", lo+length-now, limit(p.horizon)))
 		}
+		if b.none() {
+			x.starts, b = p.starts(x.starts, length)
+		}
+		if !b.none() {
+			e := p.refuse(b, "", lo, lo+length, p.allowed(now, lo, lo+length))
+			e.Need = l.Count
+			return 0, e
+		}
+		hi = min(hi, lastTick-length-x.grace-p.cleanup, latestStart([]*pool{p}, now, length))
 		x.pools = append(x.pools, p)
 		x.lastFixed = append(x.lastFixed, max(now, x.s.lastFixed(l.Pool)))
 	}
@@ -143,20 +141,8 @@ func (c *Calendar) earliest(now int64, lines []Line, length, lo, hi, align int64
 	}
 }
 
-// aligned rounds up to a multiple of align; ok is false past the end of time.
-func (x *search) aligned(at int64) (int64, bool) {
-	r := at % x.align
-	if r < 0 {
-		r += x.align
-	}
-	if r == 0 {
-		return at, true
-	}
-	if x.align-r > lastTick-at {
-		return 0, false
-	}
-	return at + x.align - r, true
-}
+// aligned rounds up to an allowed start; ok is false past the end of time.
+func (x *search) aligned(at int64) (int64, bool) { return x.starts.up(at) }
 
 // byCount returns the least aligned start from lo on at which every pool has
 // the count and the named nodes.

@@ -23,7 +23,9 @@ func seedCalendars(t require.TestingT) (out []*reservation.Calendar) {
 		}
 		out = append(out, c)
 	}
-	return out
+	c := under(t, enginetest.Start, 2, full())
+	require.NoError(t, c.SetPool(enginetest.Start, poolOf("p", 3, 0, full())))
+	return append(out, c)
 }
 
 // FuzzRestore: what is accepted passes Check, encodes to the same bytes, and

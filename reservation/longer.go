@@ -53,12 +53,7 @@ func (c *Calendar) LatestEnd(at time.Time, id string) (time.Time, error) {
 		p := s.pool(l.pool)
 		after := l.to - r.end
 		most = min(most, lastTick-after)
-		if p.maxLength > 0 {
-			most = min(most, r.start+p.maxLength)
-		}
-		if p.horizon > 0 {
-			most = min(most, s.now+p.horizon)
-		}
+		most = min(most, addTicks(r.start, limit(p.maxLength)), addTicks(s.now, limit(p.horizon)), addTicks(r.end, limit(p.maxExtend)))
 		for x := range p.load.Steps(l.to, lastTick) {
 			if x.Level > p.open-l.count {
 				most = min(most, x.From-after)
@@ -74,11 +69,19 @@ func (c *Calendar) LatestEnd(at time.Time, id string) (time.Time, error) {
 	if most <= r.end {
 		return tick.Time(r.end), nil
 	}
-	end := bisect(r.end, most, func(end int64) bool {
+	can := func(end int64) bool {
 		_, err := c.Fork().extendOn(at, id, tick.Time(end), 0)
 		return err == nil
-	})
-	return tick.Time(end), nil
+	}
+	pools := make([]*pool, len(r.lines))
+	for i := range r.lines {
+		pools[i] = s.pool(r.lines[i].pool)
+	}
+	// The longest that the rules allow; if seats are in its way, a shorter one.
+	if end := longest(pools, s.now, r.start, most); end > r.end && can(end) {
+		return tick.Time(end), nil
+	}
+	return tick.Time(bisect(r.end, most, can)), nil
 }
 
 // bisect returns a great number in [lo, hi] that is good; lo is known to be. If

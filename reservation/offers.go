@@ -134,7 +134,7 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 	}
 	fit := func(at int64) bool { return add(Earlier, at, at+length, q.Lines) }
 	_, _ = c.latestBefore(q.Owner, q.Lines, now, start, length, 1, fit)
-	if to := c.firstShort(q, start, end); to > start && to < end {
+	if to := c.firstShort(now, q, start, end); to > start && to < end {
 		add(Shorter, start, to, q.Lines)
 	}
 	if lines, ok := c.smaller(q, start, end); ok {
@@ -144,8 +144,8 @@ func (c *Calendar) offers(now int64, q Request) []Offer {
 }
 
 // firstShort returns the end of the longest window from start on, up to end,
-// that the count allows.
-func (c *Calendar) firstShort(q Request, start, end int64) int64 {
+// that the count and the rules on its length and end allow.
+func (c *Calendar) firstShort(now int64, q Request, start, end int64) int64 {
 	for _, l := range q.Lines {
 		p := c.core.S.pool(l.Pool)
 		after := c.core.S.graceOf(q.Lines) + p.cleanup
@@ -161,11 +161,17 @@ func (c *Calendar) firstShort(q Request, start, end int64) int64 {
 			}
 		}
 		end = min(end, c.core.S.sameShort(q.Owner, l, start, end))
-		if p.maxLength > 0 {
-			end = min(end, start+p.maxLength)
-		}
 	}
-	return end
+	return longest(c.core.S.poolsOf(q.Lines), now, start, end)
+}
+
+// poolsOf returns the pools of lines, which must be there.
+func (s *state) poolsOf(lines []Line) []*pool {
+	out := make([]*pool, len(lines))
+	for i, l := range lines {
+		out[i] = s.pool(l.Pool)
+	}
+	return out
 }
 
 // smaller returns the lines with as many nodes as the whole envelope has free.
@@ -175,7 +181,7 @@ func (c *Calendar) smaller(q Request, start, end int64) ([]Line, bool) {
 	for i, l := range q.Lines {
 		p := c.core.S.pool(l.Pool)
 		from, to := start-p.prep, end+c.core.S.graceOf(q.Lines)+p.cleanup
-		if to > lastTick || len(l.Nodes) > 0 {
+		if to > lastTick || len(l.Nodes) > 0 || p.Policy.Partial != PartialSmaller {
 			return nil, false
 		}
 		lines[i] = l

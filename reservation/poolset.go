@@ -74,7 +74,7 @@ func (c *Calendar) Pool(name string) (Pool, bool) {
 
 // equal compares two pools as they are.
 func (p Pool) equal(o Pool) bool {
-	return p.Name == o.Name && p.GPUsPerUnit == o.GPUsPerUnit && p.Policy == o.Policy && p.Label == o.Label &&
+	return p.Name == o.Name && p.GPUsPerUnit == o.GPUsPerUnit && p.Policy.equal(o.Policy) && p.Label == o.Label &&
 		p.Regime == o.Regime && slices.Equal(p.Levels, o.Levels) && slices.Equal(p.Cells, o.Cells) &&
 		slices.EqualFunc(p.Units, o.Units, func(a, b Unit) bool {
 			return a.Name == b.Name && a.Spare == b.Spare && slices.Equal(a.Path, b.Path)

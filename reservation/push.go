@@ -72,7 +72,7 @@ func (c *Calendar) Push(at time.Time, id string, newEnd time.Time, ifVersion uin
 			if err := c.extend(now, c.core.S.rec(id), newEnd); err != nil {
 				return err
 			}
-			for _, pool := range c.core.S.poolsOf(moved, r) {
+			for _, pool := range c.core.S.poolNames(moved, r) {
 				if worse(base.degraded(pool, now), c.core.S.degraded(pool, now)) {
 					return fmt.Errorf("%w: some booking in pool %q would have less than before", ErrState, pool)
 				}
@@ -111,8 +111,8 @@ func (c *Calendar) behind(r *record, end int64) []*record {
 	return out
 }
 
-// poolsOf returns the pools of the bookings and of r, in order.
-func (s *state) poolsOf(ids []string, r *record) []string {
+// poolNames returns the pools of the bookings and of r, in order.
+func (s *state) poolNames(ids []string, r *record) []string {
 	out := r.pools()
 	for _, id := range ids {
 		out = append(out, s.rec(id).pools()...)

@@ -159,7 +159,7 @@ func (s *state) graceOf(lines []Line) int64 {
 }
 
 // aligned rounds up to a multiple of align; ok is false past the end of time.
-func aligned(at, align int64) (int64, bool) { return (&search{align: align}).aligned(at) }
+func aligned(at, align int64) (int64, bool) { return comb{0, align}.up(at) }
 
 // EarliestFit returns the earliest window from the present on in which the
 // lines fit, under the rules of their pools. At is the present of the question;

@@ -180,25 +180,32 @@ func (s *state) otherLines(a *asked) [][]Line {
 // starts that the count allows.
 func (c *Calendar) latestBefore(owner string, lines []Line, lo, start, length, align int64, fit func(int64) bool) (int64, bool) {
 	s := &c.core.S
-	x := search{s: s, lines: lines, length: length, align: align, owner: owner, grace: s.graceOf(lines), steps: maxSteps}
+	x := search{s: s, lines: lines, length: length, starts: comb{0, align}, owner: owner, grace: s.graceOf(lines), steps: maxSteps}
 	for _, l := range lines {
 		p := s.pool(l.Pool)
 		lo = max(lo, s.now+max(p.prep, p.lead))
 		x.pools = append(x.pools, p)
+		var b breach
+		if x.starts, b = p.starts(x.starts, length); !b.none() {
+			return 0, false
+		}
 	}
-	hi := start - 1 // starts in [from, hi] are looked at next
+	hi := min(start-1, latestStart(x.pools, s.now, length)) // starts in [from, hi] are looked at next
 	trials := maxTrials
+	start = hi + 1
 	for back := max(length, align); hi >= lo; back *= 2 {
 		from := max(lo, start-back)
-		var runs []stretch // both ends are starts
-		x.hi, x.starts = hi, nil // those were counted from a later instant on
+		var runs []stretch     // both ends are starts
+		x.hi, x.runs = hi, nil // those were counted from a later instant on
 		for at := from; ; {
 			first, ok := x.byCount(at)
 			if !ok {
 				break
 			}
-			last := x.runEnd(first)
-			last -= (last - first) % align
+			last, ok := x.starts.down(x.runEnd(first))
+			if !ok || last < first {
+				last = first
+			}
 			runs = append(runs, stretch{first, last})
 			at = last + 1
 		}

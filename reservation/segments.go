@@ -360,7 +360,7 @@ func (c *Calendar) tryPieces(a *asked, list []stretch) int {
 // noPieces is the proof that the count allows no pieces: it names the first
 // instant at which a line falls short.
 func (s *state) noPieces(a *asked, first int64, y layout) *ConflictError {
-	x := search{s: s, lines: a.lines, length: max(y.least, min(a.length, a.deadline-first)), align: a.align, owner: a.owner, grace: s.graceOf(a.lines)}
+	x := search{s: s, lines: a.lines, length: max(y.least, min(a.length, a.deadline-first)), starts: comb{0, a.align}, owner: a.owner, grace: s.graceOf(a.lines)}
 	for _, l := range a.lines {
 		x.pools = append(x.pools, s.pool(l.Pool))
 	}

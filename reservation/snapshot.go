@@ -35,7 +35,7 @@ type snapshot struct {
 func (c *coder) snapshot(v *snapshot) {
 	c.instant(&v.start)
 	c.instant(&v.now)
-	list(c, &v.pools, 17, c.pool)
+	list(c, &v.pools, 33, c.pool)
 	list(c, &v.outages, 8, c.outage)
 	list(c, &v.recs, 25, c.record)
 	list(c, &v.notices, 2, func(n *notice) {

@@ -142,6 +142,7 @@ func TestQueriesDoNotAllocate(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Ancestor(3, rack)
 		c.Lowest(3, 90)
+		c.LowestIn("power", 3, 90)
 		c.Distance(topology.GPURef{Node: 3}, topology.GPURef{Node: 90})
 	}))
 }

@@ -151,6 +151,8 @@ func askEverything(c *topology.Cluster) {
 		for _, y := range edges {
 			c.Ancestor(n, topology.LevelIndex(y))
 			c.Lowest(n, topology.NodeIndex(y))
+			c.LowestIn("power", n, topology.NodeIndex(y))
+			c.LowestIn("no such family", n, topology.NodeIndex(y))
 		}
 		for range c.Labels(n) {
 		}
@@ -220,4 +222,36 @@ func TestLookups(t *testing.T) {
 	require.Equal(t, topology.Domain{Level: "busbar", Family: "power", ID: "x", Name: "x", Parent: topology.NoDomain, Nodes: 1}, c.Domain(d))
 	_, ok = c.Lowest(0, 1)
 	require.False(t, ok)
+}
+
+// T5: two nodes may meet in an overlay though they share nothing else, and the other way round.
+func TestLowestInOverlay(t *testing.T) {
+	path := func(rack, feed, bar string) map[topology.Level]string {
+		return map[topology.Level]string{topology.LevelRack: rack, "feed": feed, "busbar": bar}
+	}
+	c := mustNew(t, topology.Config{Families: []topology.FamilySpec{{Name: "power", Levels: []topology.Level{"feed", "busbar"}}},
+		Shapes: []topology.ShapeSpec{{Name: "s"}}, Nodes: []topology.NodeSpec{
+			{ID: "a", Shape: "s", Path: path("r0", "f0", "b0")}, {ID: "b", Shape: "s", Path: path("r1", "f0", "b0")},
+			{ID: "c", Shape: "s", Path: path("r0", "f0", "b1")}, {ID: "d", Shape: "s", Path: path("r0", "f1", "b0")}}})
+	level := func(f topology.Family, a, b topology.NodeIndex) topology.Level {
+		l, ok := c.LowestIn(f, a, b)
+		if !ok {
+			return ""
+		}
+		for _, name := range append(c.Levels(""), c.Levels("power")...) {
+			if at, _ := c.LevelIndex(name); at == l {
+				return name
+			}
+		}
+		return "no such level"
+	}
+	require.Equal(t, topology.Level("busbar"), level("power", 0, 1))
+	require.Equal(t, topology.Level(""), level("", 0, 1), "two racks")
+	require.Equal(t, topology.Level("feed"), level("power", 0, 2))
+	require.Equal(t, topology.LevelRack, level("", 0, 2))
+	require.Equal(t, topology.Level(""), level("power", 0, 3), "busbar b0 of another feed")
+	require.Equal(t, topology.LevelNode, level("power", 3, 3))
+	require.Equal(t, topology.Level(""), level("cooling", 0, 0), "no such family")
+	require.Equal(t, topology.Level(""), level("power", 0, 9), "no such node")
+	topologytest.Check(t, c)
 }

@@ -49,7 +49,8 @@
 //   - T3. A domain holds exactly the present nodes whose path leads to it; a node lies in at most one domain of a level, and
 //     in none of a level that it lacks; the parent of a domain is the domain of its nodes at the next coarser level they have.
 //   - T4. Membership depends on paths alone, not on the order in which nodes are listed.
-//   - T5. Lowest is the finest level of the primary family at which the ancestors of two nodes are one domain.
+//   - T5. Lowest is the finest level of the primary family, and LowestIn of any family, at which the ancestors of two nodes
+//     are one domain.
 //   - T6. A mistake yields an error and no cluster, and leaves the cluster that was edited as it was; all mistakes are
 //     reported together.
 //   - T7. Decode of an encoded cluster has the same ordinals, the same answers and the same bytes; equal input gives equal
@@ -72,8 +73,8 @@
 // # Complexity
 //
 // With n nodes, g GPUs that have ids, l levels and k changed nodes: New O(n·l + g·log g); Edit O(n·l + g) in plain memory
-// moves, plus O(k·l) work and, for each domain that changes, O(its nodes); Ancestor O(1); Lowest and Distance O(l); Index O(1);
-// FindGPU O(log g). Ancestor, Lowest, Distance and the iterators over domains allocate nothing per element.
+// moves, plus O(k·l) work and, for each domain that changes, O(its nodes); Ancestor O(1); Lowest, LowestIn and Distance O(l); Index O(1);
+// FindGPU O(log g). Ancestor, Lowest, LowestIn, Distance and the iterators over domains allocate nothing per element.
 //
 // # Limits and non-goals
 //

@@ -83,17 +83,22 @@ func (c *Cluster) Ancestor(i NodeIndex, l LevelIndex) DomainIndex {
 
 // Lowest gives the finest level of the primary family at which two nodes share a domain; of a node with itself it is the
 // node level. It is false when they share nothing or one is not here. It costs O(levels) and allocates nothing.
-func (c *Cluster) Lowest(a, b NodeIndex) (LevelIndex, bool) {
+func (c *Cluster) Lowest(a, b NodeIndex) (LevelIndex, bool) { return c.LowestIn("", a, b) }
+
+// LowestIn is Lowest in a family: an overlay says whether two nodes hang on one power feed, which the primary family does
+// not know. It is false for an unknown family. It costs O(families + levels) and allocates nothing.
+func (c *Cluster) LowestIn(f Family, a, b NodeIndex) (LevelIndex, bool) {
 	if c.at(a) == nil || c.at(b) == nil {
 		return NoLevel, false
 	}
-	if a == b {
+	in, ok := c.lay.span(f)
+	if ok && a == b {
 		return c.lay.node, true
 	}
-	ra, rb := c.row(a)[:c.lay.node], c.row(b)[:c.lay.node]
-	for l := len(ra) - 1; l >= 0; l-- {
+	ra, rb := c.row(a), c.row(b)
+	for l := in.hi - 1; l >= in.lo; l-- {
 		if ra[l] == rb[l] && ra[l] != NoDomain {
-			return LevelIndex(l), true
+			return l, true
 		}
 	}
 	return NoLevel, false

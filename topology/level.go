@@ -52,6 +52,19 @@ type layout struct {
 // span is the run of LevelIndex values of one family, coarse to fine.
 type span struct{ lo, hi LevelIndex }
 
+// span finds the levels of a family, "" for the primary one; none and false when there is no such family.
+func (l *layout) span(f Family) (span, bool) {
+	if f == "" {
+		return l.spans[0], true
+	}
+	for i := range l.families {
+		if l.families[i].Name == f {
+			return l.spans[i+1], true
+		}
+	}
+	return span{}, false
+}
+
 // newLayout validates the levels; it adds to m whatever is wrong. Past [MaxLevels] it adds only that and gives nil: every node costs
 // memory for every level, so nothing may be built on them.
 func newLayout(levels []Level, families []FamilySpec, m *mistakes) *layout {

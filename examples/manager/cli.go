@@ -163,17 +163,29 @@ type offersCmd struct {
 	want
 }
 
-// Run lists what could be had.
+// Run lists what could be had, and why the wish cannot. If there is nothing at
+// all, it fails with that reason.
 func (c *offersCmd) Run() error {
 	r, err := c.request()
 	if err != nil {
 		return err
 	}
-	var out []views.Offer
+	var out views.Offers
 	if err := c.call("POST", "/v1/offers", nil, r, &out); err != nil {
 		return err
 	}
-	return c.show(out, func(w *tabwriter.Writer) { offerTable(w, out) })
+	err = c.show(out, func(w *tabwriter.Writer) {
+		if len(out.Offers) > 0 {
+			offerTable(w, out.Offers)
+		}
+		if out.Refusal != nil && len(out.Offers) > 0 {
+			fmt.Fprintln(w, "not as asked:", out.Refusal)
+		}
+	})
+	if err == nil && len(out.Offers) == 0 && out.Refusal != nil {
+		return out.Refusal
+	}
+	return err
 }
 
 func offerTable(w *tabwriter.Writer, offers []views.Offer) {
@@ -210,14 +222,27 @@ func (c *bookCmd) Run() error {
 }
 
 func bookingTable(w *tabwriter.Writer, list []views.Booking) {
-	row(w, "BOOKING", "OWNER", "POOL", "NODES", "GPUS", "START", "END", "PHASE", "SHORT")
+	row(w, "BOOKING", "OWNER", "POOL", "NODES", "GPUS", "START", "END", "PHASE", "SHORT", "VERSION")
 	for _, b := range list {
-		row(w, b.ID, b.Owner, b.Pool, b.Nodes, b.GPUs, b.Start, b.End, b.Phase, b.Shortfall)
+		row(w, b.ID, b.Owner, b.Pool, b.Nodes, b.GPUs, b.Start, b.End, b.Phase, b.Shortfall, b.Version)
 	}
+}
+
+// ifVersion is for commands that change a booking.
+type ifVersion struct {
+	IfVersion uint64 `help:"Do it only if the booking still has this version."`
+}
+
+func (c ifVersion) query() url.Values {
+	if c.IfVersion == 0 {
+		return nil
+	}
+	return url.Values{"if_version": {strconv.FormatUint(c.IfVersion, 10)}}
 }
 
 type bookingCmd struct {
 	remote
+	ifVersion
 	ID string `arg:""`
 }
 
@@ -228,7 +253,7 @@ func (c *bookingCmd) Run(ctx *kongContext) error {
 		method, path = "DELETE", "/v1/bookings/"
 	}
 	var b views.Booking
-	if err := c.call(method, path+escape(c.ID), nil, nil, &b); err != nil {
+	if err := c.call(method, path+escape(c.ID), c.query(), nil, &b); err != nil {
 		return err
 	}
 	return c.show(b, func(w *tabwriter.Writer) { bookingTable(w, []views.Booking{b}) })
@@ -245,6 +270,7 @@ func escape(id string) string {
 
 type extendCmd struct {
 	remote
+	ifVersion
 	ID  string    `arg:""`
 	End time.Time `help:"RFC 3339." required:""`
 }
@@ -252,7 +278,7 @@ type extendCmd struct {
 // Run moves the end.
 func (c *extendCmd) Run() error {
 	var b views.Booking
-	if err := c.call("POST", "/v1/extend/"+escape(c.ID), nil, map[string]time.Time{"end": c.End}, &b); err != nil {
+	if err := c.call("POST", "/v1/extend/"+escape(c.ID), c.query(), map[string]time.Time{"end": c.End}, &b); err != nil {
 		return err
 	}
 	return c.show(b, func(w *tabwriter.Writer) { bookingTable(w, []views.Booking{b}) })
@@ -427,7 +453,7 @@ func (c *leasesCmd) Run() error {
 type cordonCmd struct {
 	remote
 	Node     string    `arg:""`
-	Owner    string    `help:"Who holds it, like human/ada or maintenance." required:""`
+	Owner    string    `help:"Who holds it, like human/oncall or maintenance." required:""`
 	Step     string    `help:"none, reset, reboot, diag or rma." default:"none"`
 	Reason   string    `help:"For people."`
 	Expected time.Time `help:"RFC 3339; default: from the step."`

@@ -25,7 +25,8 @@ type daemon struct {
 	journal *store.Bolt
 	cell    *cell.Cell[*state.State]
 	service *service.Service
-	found   int // records replayed at the start
+	found   int           // records replayed at the start
+	took    time.Duration // to bring the state to where it was
 
 	mu        sync.Mutex // snapshots and appends use the journal in turn
 	sinceSnap int
@@ -37,12 +38,14 @@ const snapshotEvery = 50_000
 // openDaemon opens the store and brings the state to where it was. fresh makes
 // the state of a new store.
 func openDaemon(path string, clk func(at time.Time) clock.Clock, fresh func() (*state.State, error)) (*daemon, error) {
+	began := time.Now()
 	journal, err := store.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	d := &daemon{journal: journal}
 	s, err := d.load(fresh)
+	d.took = time.Since(began)
 	if err != nil {
 		return nil, errors.Join(err, journal.Close())
 	}
@@ -50,6 +53,11 @@ func openDaemon(path string, clk func(at time.Time) clock.Clock, fresh func() (*
 	d.cell = cell.New(s, journal.Last(), d, d.published)
 	d.service.Cell = d.cell
 	return d, nil
+}
+
+// recovered says what the start found, and how long it took.
+func (d *daemon) recovered(path string) string {
+	return fmt.Sprintf("store %s: %d records replayed, last %d, recovered in %s", path, d.found, d.journal.Last(), d.took.Round(time.Millisecond))
 }
 
 func (d *daemon) load(fresh func() (*state.State, error)) (*state.State, error) {

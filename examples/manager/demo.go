@@ -77,7 +77,7 @@ func (c *demoCmd) Run() error {
 	d.service.CheckAll = c.Check
 	o := d.service.Overview("")
 	if d.found > 0 {
-		fmt.Printf("store %s: %d records replayed, last %d\n", path, d.found, o.Seq)
+		fmt.Println(d.recovered(path))
 	}
 	fmt.Printf("fleet: %d nodes, %d GPUs in %d pools (openb trace, 2023)\n", o.Nodes, o.GPUs, len(o.Pools))
 	return d.serve(ctx, c.Listen, nil, func(url string) {

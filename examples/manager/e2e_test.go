@@ -104,8 +104,8 @@ func TestCLI(t *testing.T) {
 	require.Contains(t, ok("queue"), "1 waiting, 0 running")
 	require.Contains(t, ok("quota"), "gpu-milli/G3")
 	node := strings.Fields(strings.Split(ok("nodes", "A10-x1"), "\n")[1])[0]
-	require.Contains(t, ok("cordon", node, "--owner", "human/ada", "--step", "rma", "--reason", "fan"), "rma")
-	require.Contains(t, ok("nodes", "A10-x1"), "human/ada")
+	require.Contains(t, ok("cordon", node, "--owner", "human/oncall", "--step", "rma", "--reason", "fan"), "rma")
+	require.Contains(t, ok("nodes", "A10-x1"), "human/oncall")
 	require.Contains(t, ok("check"), "holds")
 	write := func(text string) string {
 		p := filepath.Join(t.TempDir(), "x.json")
@@ -134,7 +134,7 @@ func TestCLI(t *testing.T) {
 	url, stop = running(t, path)
 	require.Contains(t, ok("bookings"), "run-1")
 	require.Contains(t, ok("cancel", "run-1"), "cancelled")
-	require.Contains(t, ok("uncordon", node, "--owner", "human/ada"), node)
+	require.Contains(t, ok("uncordon", node, "--owner", "human/oncall"), node)
 	require.NoError(t, stop())
 	_, out, _ := cliRun(t, url, "journal", path)
 	for _, command := range []string{"book", "extend", "submit", "cordon", "fleet", "tenant", "cancel"} {

@@ -5,20 +5,20 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/berth-gpu/berth/examples/manager/clock"
 	"github.com/berth-gpu/berth/examples/manager/state"
+	"github.com/berth-gpu/berth/examples/manager/strict"
 	"github.com/berth-gpu/berth/quota"
+	"github.com/berth-gpu/berth/reservation"
 	"github.com/berth-gpu/berth/topology"
 )
 
@@ -26,7 +26,7 @@ type serveCmd struct {
 	Listen string `help:"Address of the page and the API." default:"127.0.0.1:7700"`
 	Store  string `help:"Store file." default:"berth.db"`
 	Fleet  string `help:"Fleet of a new store: a topology in berth's JSON, or an openb node list (.csv). None: an empty fleet." type:"existingfile"`
-	Quota  string `help:"Tenants of a new store: JSON, a list of tenants." type:"existingfile"`
+	Quota  string `help:"Tenants of a new store: JSON, a list of tenants. None: one tenant, org, with the whole fleet." type:"existingfile"`
 	Tokens string `help:"Who may call: JSON, token to tenant; \"\" is an admin. Without it only loopback is served, to admins." type:"existingfile"`
 }
 
@@ -44,7 +44,12 @@ func (c *serveCmd) Run() error {
 	}
 	return d.serve(ctx, c.Listen, viewer, func(url string) {
 		o := d.service.Overview("")
-		fmt.Printf("store %s: %d records replayed, last %d\nfleet: %d nodes, %d GPUs\npage and API: %s\n", c.Store, d.found, o.Seq, o.Nodes, o.GPUs, url)
+		fmt.Println(d.recovered(c.Store))
+		fmt.Printf("fleet: %d nodes, %d GPUs\n", o.Nodes, o.GPUs)
+		for _, line := range missing(d.cell.Load()) {
+			fmt.Println(line)
+		}
+		fmt.Println("page and API:", url)
 	}, func(ctx context.Context) error {
 		t := time.NewTicker(time.Second)
 		defer t.Stop()
@@ -68,7 +73,7 @@ func (c *serveCmd) Run() error {
 
 // fresh is the state of a new store.
 func (c *serveCmd) fresh() (*state.State, error) {
-	cfg := state.Config{}
+	cfg := state.Config{Pools: func(cl *topology.Cluster) []reservation.Pool { return state.PoolsByModel(cl, reservation.Policy{}) }}
 	if c.Fleet != "" {
 		fleet, err := readFleet(c.Fleet)
 		if err != nil {
@@ -81,17 +86,58 @@ func (c *serveCmd) fresh() (*state.State, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := strict(b, &cfg.Tenants); err != nil {
+		if err := strict.Decode(b, &cfg.Tenants); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Quota, err)
 		}
 	} else {
-		cfg.Tenants = []quota.Tenant{{Name: "org"}}
+		cluster, err := topology.New(cfg.Fleet)
+		if err != nil {
+			return nil, fmt.Errorf("fleet: %w", err)
+		}
+		cfg.Tenants = []quota.Tenant{{Name: "org", Limits: whole(cfg.Pools(cluster))}}
 	}
 	s, err := state.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("new store %s: %w", c.Store, err)
 	}
 	return s, nil
+}
+
+// whole returns limits that allow the whole of a fleet's pools.
+func whole(pools []reservation.Pool) []quota.Limit {
+	var out []quota.Limit
+	for _, p := range pools {
+		key, perNode := state.NodePrice(p)
+		i := slices.IndexFunc(out, func(l quota.Limit) bool { return l.Key == key })
+		if i < 0 {
+			i, out = len(out), append(out, quota.Limit{Key: key})
+		}
+		out[i].Nominal += int64(len(p.Units)) * perNode
+	}
+	return out
+}
+
+// missing says in what way a manager can run nothing, or not everything: without
+// nodes, or without a quota for some of them.
+func missing(s *state.State) []string {
+	var out []string
+	keys := map[quota.Key]bool{}
+	for t := range s.Ledger.Tenants() {
+		for _, l := range t.Limits {
+			keys[l.Key] = keys[l.Key] || l.Nominal > 0
+		}
+	}
+	nodes := false
+	for p := range s.Calendar.Pools() {
+		nodes = nodes || len(p.Units) > 0
+		if key, _ := state.NodePrice(p); !keys[key] {
+			out = append(out, fmt.Sprintf("no tenant has quota for pool %s: give one %q, with \"manager tenant <file>\"", p.Name, key))
+		}
+	}
+	if !nodes {
+		out = append(out, `no node is there: let some join with "manager fleet <file>", and give a tenant quota for them with "manager tenant <file>"`)
+	}
+	return out
 }
 
 func readFleet(path string) (topology.Config, error) {
@@ -114,19 +160,6 @@ func readFleet(path string) (topology.Config, error) {
 	return fleet, nil
 }
 
-// strict reads one JSON value without unknown fields.
-func strict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the first JSON value")
-	}
-	return nil
-}
-
 // viewer returns who a request comes from.
 func (c *serveCmd) viewer() (func(*http.Request) (string, error), error) {
 	if c.Tokens == "" {
@@ -144,7 +177,7 @@ func (c *serveCmd) viewer() (func(*http.Request) (string, error), error) {
 		return nil, err
 	}
 	tokens := map[string]string{}
-	if err := strict(b, &tokens); err != nil {
+	if err := strict.Decode(b, &tokens); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Tokens, err)
 	}
 	for t := range tokens {

@@ -11,19 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The README shows this program's code and what it really prints.
+// The README shows this program's code from the first booking to the end of main,
+// line for line and in order, and what it really prints.
 func TestREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	code, err := os.ReadFile("main.go")
 	require.NoError(t, err)
-	snippet := fenced(t, string(readme), "<!-- quickstart code -->")
-	for line := range strings.Lines(snippet) {
-		line = strings.TrimSpace(line)
-		require.Contains(t, string(code), line, "the README shows a line that the program does not have")
-	}
-	require.GreaterOrEqual(t, strings.Count(snippet, "\n"), 15)
+	require.Equal(t, shown(t, string(code)), fenced(t, string(readme), "<!-- quickstart code -->"))
 	require.Equal(t, run(t), fenced(t, string(readme), "<!-- quickstart output -->"))
+}
+
+// shown returns the part of main that the README shows, one tab to the left.
+func shown(t *testing.T, code string) string {
+	const first = "\t// A booking:"
+	_, rest, ok := strings.Cut(code, first)
+	require.True(t, ok, first)
+	body, _, ok := strings.Cut(first+rest, "\n}\n")
+	require.True(t, ok, "the end of main")
+	var out strings.Builder
+	for line := range strings.Lines(body + "\n") {
+		out.WriteString(strings.TrimPrefix(line, "\t"))
+	}
+	return out.String()
 }
 
 // fenced returns the code block after a mark.

@@ -69,6 +69,40 @@ func TestOrderOfTheNodesHardlyMatters(t *testing.T) {
 	require.InDelta(t, ends[0], ends[1], 0.1)
 }
 
+// A replay that asks for every pod, also where its kin found no place, has the same placements: on 60 nodes of the list.
+func TestKinNeedNotBeAskedAgain(t *testing.T) {
+	all, pods := openb(t)
+	cfg := all.Config()
+	var nodes []topology.NodeSpec
+	for i := 0; i < len(cfg.Nodes); i += 20 {
+		nodes = append(nodes, cfg.Nodes[i])
+	}
+	cfg.Nodes = nodes
+	cluster, err := topology.New(cfg)
+	require.NoError(t, err)
+	arriving, err := arrivals(pods[:300], cluster.GPUCount()*1000, 42)
+	require.NoError(t, err)
+	for _, c := range contenders {
+		asked, spared := 0, 0
+		fleets := make([]*allocator.Fleet, 2)
+		for i := range fleets {
+			fleets[i], err = allocator.New(allocator.Config{Cluster: cluster, Policy: c.policy(42)})
+			require.NoError(t, err)
+		}
+		refused := map[kin]bool{}
+		for k, p := range arriving {
+			before := len(refused)
+			require.NoError(t, arrive(fleets[0], k, p, refused))
+			none := map[kin]bool{}
+			require.NoError(t, arrive(fleets[1], k, p, none))
+			asked += len(none)
+			spared += len(none) - (len(refused) - before)
+		}
+		require.Equal(t, slices.Collect(fleets[1].Placements()), slices.Collect(fleets[0].Placements()), c.label)
+		require.Greater(t, spared, 20, "%s: of %d refusals", c.label, asked)
+	}
+}
+
 func TestPoliciesKeepTheContract(t *testing.T) {
 	for _, p := range []allocator.Policy{SimBestFit{7}, Random{7}} {
 		t.Run(p.Name(), func(t *testing.T) { allocatortest.TestPolicy(t, p) })

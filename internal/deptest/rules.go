@@ -42,9 +42,10 @@ var onlyIn = map[string]string{"github.com/NVIDIA/go-nvml": "nvmlx/gonvml"}
 var impure = []string{"nvmlx/gonvml", "health/monitor", "internal/deptest"}
 
 // pureStd are the packages of the standard library that a pure package may
-// import: none of them does I/O, reads a clock, draws random numbers or starts
-// goroutines when it is used as the rules below allow.
-var pureStd = []string{"bufio", "bytes", "cmp", "container/heap", "container/list", "crypto/sha256", "embed", "encoding", "encoding/base64",
+// import: none of them does I/O, reads a clock or the machine's time zone, draws
+// random numbers or starts goroutines when it is used as the rules below allow.
+// embed is not among them: files that come along are for programs.
+var pureStd = []string{"bufio", "bytes", "cmp", "container/heap", "container/list", "crypto/sha256", "encoding", "encoding/base64",
 	"encoding/binary", "encoding/csv", "encoding/hex", "encoding/json", "errors", "fmt", "hash", "hash/crc32", "hash/fnv", "io", "iter", "maps",
 	"math", "math/big", "math/bits", "path", "reflect", "regexp", "slices", "sort", "strconv", "strings", "sync", "sync/atomic", "text/tabwriter",
 	"time", "unicode", "unicode/utf16", "unicode/utf8", "unique"}
@@ -55,7 +56,7 @@ var also = map[string][]string{"nvmlx": {"context"}}
 
 // forbidden names what a pure package may not use of packages that it may import.
 var forbidden = map[string][]string{
-	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "LoadLocation"},
+	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "LoadLocation", "Local"},
 	"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
 	"iter":    {"Pull", "Pull2"},
 	"context": {"Background", "TODO", "WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "WithCancel", "WithCancelCause", "AfterFunc"},
@@ -88,7 +89,7 @@ func Check(f File) []string {
 		path, _ := strconv.Unquote(spec.Path.Value)
 		checkImport(dir, path, test, func(msg string) { say(spec.Pos(), "%s", msg) })
 	}
-	if !test && dir != "" && !slices.Contains(impure, dir) {
+	if !test && !slices.Contains(impure, dir) {
 		checkPure(dir, tree, say)
 	}
 	return out
@@ -157,13 +158,18 @@ func checkPure(dir string, tree *ast.File, say func(token.Pos, string, ...any)) 
 			names[name] = path
 		}
 	}
+	compared := map[ast.Expr]bool{} // operands of == and !=: code may refuse time.Local
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if n.Op == token.EQL || n.Op == token.NEQ {
+				compared[n.X], compared[n.Y] = true, true
+			}
 		case *ast.GoStmt:
 			say(n.Pos(), "a pure package starts a goroutine")
 		case *ast.SelectorExpr:
 			x, ok := n.X.(*ast.Ident)
-			if ok && slices.Contains(forbidden[names[x.Name]], n.Sel.Name) {
+			if ok && slices.Contains(forbidden[names[x.Name]], n.Sel.Name) && !(n.Sel.Name == "Local" && compared[n]) {
 				say(n.Pos(), "a pure package uses %s.%s", names[x.Name], n.Sel.Name)
 			}
 			if n.Sel.Name == "Go" || n.Sel.Name == "TryGo" {
@@ -176,6 +182,9 @@ func checkPure(dir string, tree *ast.File, say func(token.Pos, string, ...any)) 
 		case *ast.CallExpr:
 			if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "print" || id.Name == "println") {
 				say(n.Pos(), "a pure package prints")
+			}
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Local" && len(n.Args) == 0 {
+				say(n.Pos(), "a pure package asks for the machine's time zone by Local()")
 			}
 		}
 		return true

@@ -91,6 +91,13 @@ func TestRulesBite(t *testing.T) {
 		{"quota/x.go", head + `import _ "hash/maphash"`, `imports "hash/maphash"`},
 		{"quota/x.go", head + `import _ "database/sql"`, `imports "database/sql"`},
 		{"quota/x.go", head + `import _ "testing"`, `imports "testing"`},
+		{"quota/x.go", head + "import \"time\"\nvar z = time.Local", "uses time.Local"},
+		{"quota/x.go", head + "import \"time\"\nfunc f(t time.Time) time.Time { return t.Local() }", "time zone by Local()"},
+		{"quota/x.go", head + "import \"time\"\nvar t = time.Unix(0, 0).UTC().Local().String()", "time zone by Local()"},
+		{"quota/x.go", head + `import _ "embed"`, `imports "embed"`},
+		{"x.go", head + `import _ "os"`, `imports "os"`},
+		{"x.go", head + "import \"time\"\nvar t = time.Now()", "uses time.Now"},
+		{"x.go", head + `import _ "github.com/berth-gpu/berth/quota"`, "may not import quota"},
 		{"quota/x.go", head + "func init() {}", "init function"},
 		{"quota/x.go", head + "func f() { println(1) }", "prints"},
 		{"quota/x.go", "package x", "licence header"},
@@ -103,6 +110,8 @@ func TestRulesBite(t *testing.T) {
 		{"quota/x_test.go", head + "import _ \"pgregory.net/rapid\"\nimport _ \"os\""},
 		{"topology/topologytest/x.go", head + `import _ "pgregory.net/rapid"`},
 		{"quota/x.go", head + "import \"time\"\nvar d = time.Second\nfunc f() time.Time { return time.Unix(0, 0) }"},
+		{"quota/x.go", head + "import \"time\"\nfunc f(l *time.Location) bool { return l == time.Local || time.Local != l }"},
+		{"x.go", head + "import \"time\"\nvar d = time.Second"},
 		{"x_test.go", head + `import _ "github.com/berth-gpu/berth/quota"`},
 	} {
 		require.Empty(t, Check(File{Path: tc.path, Src: []byte(tc.src)}), "%s\n%s", tc.path, tc.src)

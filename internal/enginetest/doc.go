@@ -4,7 +4,8 @@
 // the one idiom of ARCHITECTURE.md as executable properties.
 //
 //	E1 replay      Restore(snapshot) + Apply(log) is the live value: same bytes, and the
-//	               same answers and events for the next questions, refusals included.
+//	               same answers and events for what comes next, refusals included: after most
+//	               histories for a few commands and questions, after some for a thousand.
 //	E2 refusal     a command that fails leaves the encoded bytes and the events unchanged.
 //	E3 isolation   a fork never changes its base, nor the base its forks, also when
 //	               many goroutines fork, read and change their forks at once.
@@ -14,4 +15,7 @@
 //	E6 codec       a cut or damaged snapshot or event is an error, never a panic, and what
 //	               is accepted encodes to the same bytes again.
 //	E7 prefix      every prefix of the log is a valid state.
+//
+// The commands of a subject must be of both kinds: at least one in fifty is
+// accepted, and one in fifty refused.
 package enginetest

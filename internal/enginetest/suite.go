@@ -47,22 +47,59 @@ type Subject[E Engine[E, V], V Event] struct {
 	Check func(E) error
 	// Steps is the number of commands in one run; 0 means 40.
 	Steps int
+
+	tally *tally
 }
 
 // Start is the instant at which every run of the suite begins.
 var Start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
+// rounds is how many commands and as many questions E1 compares after a replay.
+const rounds = 1000
+
 // Run runs the whole suite.
 func Run[E Engine[E, V], V Event](t *testing.T, s Subject[E, V]) {
+	s = s.prepared()
+	check := func(name string, property func(require.TestingT, *rand.Rand)) {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { property(t, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "commands"), 1))) })
+		})
+	}
+	check("E1 replay, E2 refusal, E4 determinism, E7 prefix", s.replay)
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint("E1 the next thousand answers, history ", seed), func(t *testing.T) { s.answers(t, rand.New(rand.NewPCG(seed, 5)), rounds) })
+	}
+	check("E3 isolation", s.isolation)
+	t.Run("E3 isolation under race", func(t *testing.T) { s.race(t) })
+	check("E5 time", s.time)
+	check("E6 codec", s.codec)
+	t.Run("commands of both kinds", func(t *testing.T) { s.bothKinds(t) })
+}
+
+// tally counts what became of the commands.
+type tally struct{ accepted, refused int }
+
+func (s Subject[E, V]) prepared() Subject[E, V] {
 	if s.Steps == 0 {
 		s.Steps = 40
 	}
-	t.Run("E1 replay, E2 refusal, E4 determinism, E7 prefix", func(t *testing.T) { rapid.Check(t, s.replay) })
-	t.Run("E3 isolation", func(t *testing.T) { rapid.Check(t, s.isolation) })
-	t.Run("E3 isolation under race", s.race)
-	t.Run("E5 time", func(t *testing.T) { rapid.Check(t, s.time) })
-	t.Run("E6 codec", func(t *testing.T) { rapid.Check(t, s.codec) })
+	s.tally = &tally{}
+	return s
 }
+
+// bothKinds fails a subject whose commands are nearly all refused, or nearly all
+// accepted: the properties would say little of it.
+func (s Subject[E, V]) bothKinds(t require.TestingT) {
+	for seed := range uint64(10) {
+		s.history(t, seed)
+	}
+	all := s.tally.accepted + s.tally.refused
+	require.GreaterOrEqual(t, s.tally.accepted*leastShare, all, "of %d commands %d were accepted", all, s.tally.accepted)
+	require.GreaterOrEqual(t, s.tally.refused*leastShare, all, "of %d commands %d were refused", all, s.tally.refused)
+}
+
+// leastShare is how many commands may come to one accepted, or to one refused.
+const leastShare = 50
 
 // clock draws the instants of a run: mostly forward, sometimes back.
 func clock(r *rand.Rand, at time.Time) time.Time {
@@ -76,19 +113,15 @@ func clock(r *rand.Rand, at time.Time) time.Time {
 	}
 }
 
-func seed(t *rapid.T, name string) *rand.Rand {
-	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, name), 1))
-}
-
 func (s Subject[E, V]) bytes(t require.TestingT, e E) []byte {
 	b, err := e.AppendBinary(nil)
 	require.NoError(t, err)
 	return b
 }
 
-func (s Subject[E, V]) check(t require.TestingT, e E) {
+func (s Subject[E, V]) check(t require.TestingT, e E, when string, args ...any) {
 	if s.Check != nil {
-		require.NoError(t, s.Check(e))
+		require.NoError(t, s.Check(e), append([]any{when}, args...)...)
 	}
 }
 
@@ -97,40 +130,44 @@ func (s Subject[E, V]) step(t require.TestingT, r *rand.Rand, e E, at time.Time)
 	before, events := s.bytes(t, e), len(e.Events())
 	if r.IntN(6) == 0 {
 		e.Advance(at)
-		s.check(t, e)
+		s.check(t, e, "after Advance(%s)", at)
 		return "advanced"
 	}
 	answer, err := s.Do(r, e, at)
 	if err != nil {
+		s.tally.refused++
 		require.Equal(t, before, s.bytes(t, e), "E2: a refused command changed the state: %v", err)
 		require.Len(t, e.Events(), events, "E2: a refused command left events: %v", err)
 		return "refused: " + err.Error()
 	}
-	s.check(t, e)
+	s.tally.accepted++
+	s.check(t, e, "after a command that answered %s", answer)
 	return answer
 }
 
-func (s Subject[E, V]) replay(t *rapid.T) {
-	r := seed(t, "commands")
-	live := s.New()
-	base := s.bytes(t, live)
-	live = live.Fork()
-	require.Empty(t, live.Events(), "a fork starts with no events")
-	at := Start
-	for range s.Steps {
-		at = clock(r, at)
-		s.step(t, r, live, at)
-	}
-	copied, err := s.Restore(base)
+func (s Subject[E, V]) replay(t require.TestingT, r *rand.Rand) {
+	s.answers(t, r, s.Steps/2)
+}
+
+// answers makes a value by commands, copies it by replay and by restore, and
+// compares the next answers of the three, n rounds of a command and a question.
+func (s Subject[E, V]) answers(t require.TestingT, r *rand.Rand, n int) {
+	seed, next := r.Uint64(), r.Uint64()
+	live, at := s.history(t, seed)
+	twin, _ := s.history(t, seed)
+	require.Equal(t, s.bytes(t, live), s.bytes(t, twin), "E4: same commands, different bytes")
+	require.Equal(t, s.log(t, live), s.log(t, twin), "E4: same commands, different events")
+
+	copied, err := s.Restore(s.bytes(t, s.New()))
 	require.NoError(t, err)
 	for i, ev := range live.Events() {
 		raw, err := ev.AppendBinary(nil)
 		require.NoError(t, err)
 		back, err := s.Decode(raw)
 		require.NoError(t, err, "E1: event %d %s", i, ev.Kind())
-		require.Equal(t, ev.Kind(), back.Kind())
+		require.Equal(t, ev.Kind(), back.Kind(), "E1: event %d comes back as another", i)
 		require.NoError(t, copied.Apply(back), "E1: event %d %s", i, ev.Kind())
-		s.check(t, copied) // E7
+		s.check(t, copied, "E7: after event %d %s", i, ev.Kind())
 	}
 	require.Equal(t, s.bytes(t, live), s.bytes(t, copied), "E1: replay is not the live value")
 	again, err := s.Restore(s.bytes(t, live))
@@ -138,25 +175,44 @@ func (s Subject[E, V]) replay(t *rapid.T) {
 	require.Equal(t, s.bytes(t, live), s.bytes(t, again), "E1: restore is not the live value")
 
 	// The next answers, refusals and events are the same on all three.
-	next := rapid.Uint64().Draw(t, "next")
-	var want []string
-	for n, e := range []E{live, copied, again} {
-		r, at := rand.New(rand.NewPCG(next, 2)), at
-		var got []string
-		for range s.Steps / 2 {
-			at = clock(r, at)
-			got = append(got, s.step(t, r, e, at), s.Ask(r, e))
+	values := []E{live, copied, again}
+	draws, past := make([]*rand.Rand, len(values)), make([]int, len(values))
+	for i, v := range values {
+		draws[i], past[i] = rand.New(rand.NewPCG(next, 2)), len(v.Events())
+	}
+	for round := range n {
+		var want [2]string
+		var now time.Time
+		for i, v := range values {
+			now = clock(draws[i], at)
+			got := [2]string{s.step(t, draws[i], v, now), s.Ask(draws[i], v)}
+			if i == 0 {
+				want = got
+			}
+			require.Equal(t, want, got, "E1: in round %d value %d (0 live, 1 replayed, 2 restored) answers differently", round, i)
 		}
-		got = append(got, fmt.Sprintf("%x", s.bytes(t, e)))
-		if n == 0 {
-			want = got
-		}
-		require.Equal(t, want, got, "E1: value %d (0 live, 1 replayed, 2 restored) answers differently", n)
+		at = now
+	}
+	for i, v := range values {
+		require.Equal(t, s.bytes(t, values[0]), s.bytes(t, v), "E1: value %d (0 live, 1 replayed, 2 restored) has come to other bytes", i)
+		require.Equal(t, s.log(t, values[0])[past[0]:], s.log(t, v)[past[i]:], "E1: value %d (0 live, 1 replayed, 2 restored) decided other events", i)
 	}
 }
 
-func (s Subject[E, V]) isolation(t *rapid.T) {
-	r := seed(t, "commands")
+// history makes a value by commands, with the events since New.
+func (s Subject[E, V]) history(t require.TestingT, seed uint64) (E, time.Time) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	e := s.New().Fork()
+	require.Empty(t, e.Events(), "a fork starts with no events")
+	at := Start
+	for range s.Steps {
+		at = clock(r, at)
+		s.step(t, r, e, at)
+	}
+	return e, at
+}
+
+func (s Subject[E, V]) isolation(t require.TestingT, r *rand.Rand) {
 	values := []E{s.New()}
 	at := Start
 	for range s.Steps {
@@ -179,7 +235,7 @@ func (s Subject[E, V]) isolation(t *rapid.T) {
 }
 
 // race forks, reads and changes from many goroutines; run it with -race.
-func (s Subject[E, V]) race(t *testing.T) {
+func (s Subject[E, V]) race(t require.TestingT) {
 	base := s.New()
 	r := rand.New(rand.NewPCG(1, 1))
 	at := Start
@@ -212,8 +268,7 @@ func (s Subject[E, V]) race(t *testing.T) {
 	}
 }
 
-func (s Subject[E, V]) time(t *rapid.T) {
-	r := seed(t, "commands")
+func (s Subject[E, V]) time(t require.TestingT, r *rand.Rand) {
 	e := s.New()
 	at := Start
 	for range s.Steps {
@@ -250,7 +305,7 @@ func (s Subject[E, V]) time(t *rapid.T) {
 
 // log returns the encoded events of e.
 func (s Subject[E, V]) log(t require.TestingT, e E) []string {
-	var out []string
+	out := []string{}
 	for _, ev := range e.Events() {
 		b, err := ev.AppendBinary(nil)
 		require.NoError(t, err)
@@ -259,8 +314,7 @@ func (s Subject[E, V]) log(t require.TestingT, e E) []string {
 	return out
 }
 
-func (s Subject[E, V]) codec(t *rapid.T) {
-	r := seed(t, "commands")
+func (s Subject[E, V]) codec(t require.TestingT, r *rand.Rand) {
 	e := s.New()
 	at := Start
 	for range s.Steps {

@@ -3,6 +3,7 @@
 package topologytest
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -12,7 +13,36 @@ import (
 
 // Check recounts a cluster from the specs of its nodes, in the plainest way, and fails the test where an answer differs:
 // counts, ordinals, domains with their nodes, parents and children (T3), lowest common levels (T5) and GPU ids (T9).
-func Check(t require.TestingT, c *topology.Cluster) {
+func Check(t require.TestingT, c *topology.Cluster) { check(t, c) }
+
+// cluster is what check asks of a [topology.Cluster].
+type cluster interface {
+	Len() int
+	Count() int
+	GPUCount() int64
+	Index(topology.NodeID) (topology.NodeIndex, bool)
+	ID(topology.NodeIndex) topology.NodeID
+	Spec(topology.NodeIndex) (topology.NodeSpec, bool)
+	Present(topology.NodeIndex) bool
+	Shape(topology.NodeIndex) *topology.Shape
+	Nodes() iter.Seq[topology.NodeIndex]
+	Families() []topology.Family
+	Levels(topology.Family) []topology.Level
+	LevelIndex(topology.Level) (topology.LevelIndex, bool)
+	Ancestor(topology.NodeIndex, topology.LevelIndex) topology.DomainIndex
+	LowestIn(f topology.Family, a, b topology.NodeIndex) (topology.LevelIndex, bool)
+	Lowest(a, b topology.NodeIndex) (topology.LevelIndex, bool)
+	DomainLen() int
+	Domain(topology.DomainIndex) topology.Domain
+	DomainByID(topology.Level, topology.DomainID) (topology.DomainIndex, bool)
+	Domains(topology.LevelIndex) iter.Seq[topology.DomainIndex]
+	Children(topology.DomainIndex) iter.Seq[topology.DomainIndex]
+	NodesOf(topology.DomainIndex) iter.Seq[topology.NodeIndex]
+	GPUID(topology.NodeIndex, int) topology.GPUID
+	FindGPU(topology.GPUID) (topology.GPURef, bool)
+}
+
+func check(t require.TestingT, c cluster) {
 	count, gpus := 0, int64(0)
 	members := map[topology.Level]map[topology.DomainID][]topology.NodeIndex{}
 	parents := map[topology.Level]map[topology.DomainID]topology.DomainIndex{}
@@ -38,37 +68,41 @@ func Check(t require.TestingT, c *topology.Cluster) {
 	checkPairs(t, c)
 }
 
-// checkPairs compares Lowest for every pair of the first 64 ordinals.
-func checkPairs(t require.TestingT, c *topology.Cluster) {
+// checkPairs compares Lowest and LowestIn for every pair of the first 64 ordinals, in every family.
+func checkPairs(t require.TestingT, c cluster) {
 	n := topology.NodeIndex(min(c.Len(), 64))
 	paths := make([]map[topology.Level]string, n)
 	for i := range n {
 		spec, _ := c.Spec(i)
 		paths[i] = spec.Path
 	}
-	all := c.Levels("")
-	levels := all[:slices.Index(all, topology.LevelNode)]
-	for a := range n {
-		for b := range n {
-			want := lowest(levels, paths[a], paths[b])
-			if a == b {
-				want = topology.LevelNode
-			}
-			got := topology.Level("")
-			if l, ok := c.Lowest(a, b); ok {
-				got = all[l]
-			}
-			if !c.Present(a) || !c.Present(b) {
-				want = ""
-			}
-			if want != got {
-				require.Equal(t, want, got, "Lowest(%d, %d)", a, b)
+	for _, f := range append([]topology.Family{""}, c.Families()...) {
+		levels := c.Levels(f)
+		if f == "" {
+			levels = levels[:slices.Index(levels, topology.LevelNode)]
+		}
+		for a := range n {
+			for b := range n {
+				want, some := lowest(levels, paths[a], paths[b]), topology.NoLevel
+				if a == b {
+					want = topology.LevelNode
+				}
+				if want != "" && c.Present(a) && c.Present(b) {
+					some, _ = c.LevelIndex(want)
+				}
+				got, ok := c.LowestIn(f, a, b)
+				if some != got || ok != (got != topology.NoLevel) {
+					require.Fail(t, "T5", "LowestIn(%q, %d, %d) is %d, %v, counted %d", f, a, b, got, ok, some)
+				}
+				if same, sure := c.Lowest(a, b); f == "" && (same != got || sure != ok) {
+					require.Fail(t, "T5", "Lowest(%d, %d) is %d, %v, LowestIn %d", a, b, same, sure, got)
+				}
 			}
 		}
 	}
 }
 
-func checkGPUs(t require.TestingT, c *topology.Cluster, i topology.NodeIndex, spec topology.NodeSpec) {
+func checkGPUs(t require.TestingT, c cluster, i topology.NodeIndex, spec topology.NodeSpec) {
 	for g := range c.Shape(i).GPUs() {
 		id := c.GPUID(i, g)
 		if spec.GPUIDs != nil {
@@ -81,7 +115,7 @@ func checkGPUs(t require.TestingT, c *topology.Cluster, i topology.NodeIndex, sp
 }
 
 // checkPlaces compares the ancestors of a node with its path, and adds the node to what the path says.
-func checkPlaces(t require.TestingT, c *topology.Cluster, i topology.NodeIndex, spec topology.NodeSpec,
+func checkPlaces(t require.TestingT, c cluster, i topology.NodeIndex, spec topology.NodeSpec,
 	members map[topology.Level]map[topology.DomainID][]topology.NodeIndex, parents map[topology.Level]map[topology.DomainID]topology.DomainIndex) {
 	for _, f := range append([]topology.Family{""}, c.Families()...) {
 		var path []string
@@ -108,7 +142,7 @@ func checkPlaces(t require.TestingT, c *topology.Cluster, i topology.NodeIndex, 
 	}
 }
 
-func checkDomains(t require.TestingT, c *topology.Cluster,
+func checkDomains(t require.TestingT, c cluster,
 	members map[topology.Level]map[topology.DomainID][]topology.NodeIndex, parents map[topology.Level]map[topology.DomainID]topology.DomainIndex) {
 	children := map[topology.DomainIndex][]topology.DomainIndex{}
 	byLevel := map[topology.Level][]topology.DomainIndex{}

@@ -16,6 +16,7 @@ import (
 	"github.com/berth-gpu/berth/examples/manager/commands"
 	"github.com/berth-gpu/berth/examples/manager/jobs"
 	"github.com/berth-gpu/berth/examples/manager/service"
+	"github.com/berth-gpu/berth/examples/manager/strict"
 	"github.com/berth-gpu/berth/examples/manager/views"
 	"github.com/berth-gpu/berth/health"
 	"github.com/berth-gpu/berth/quota"
@@ -72,32 +73,38 @@ type call struct {
 	r      *http.Request
 	dryRun bool
 	key    string
+
+	ifVersion uint64
 }
 
 func (h *server) routes() []Route {
 	get := func(pattern string, f func(call) (any, error)) Route {
-		return Route{Pattern: "GET " + pattern, handler: h.handle(f, false)}
+		return Route{Pattern: "GET " + pattern, handler: h.handle(f, false, false)}
 	}
 	change := func(pattern string, f func(call) (any, error)) Route {
-		return Route{Pattern: pattern, Mutates: true, handler: h.handle(f, false)}
+		return Route{Pattern: pattern, Mutates: true, handler: h.handle(f, false, false)}
+	}
+	// A booking has a version; whoever changes one may say which it has seen.
+	versioned := func(pattern string, f func(call) (any, error)) Route {
+		return Route{Pattern: pattern, Mutates: true, handler: h.handle(f, false, true)}
 	}
 	admin := func(pattern string, mutates bool, f func(call) (any, error)) Route {
-		return Route{Pattern: pattern, Mutates: mutates, Admin: true, handler: h.handle(f, true)}
+		return Route{Pattern: pattern, Mutates: mutates, Admin: true, handler: h.handle(f, true, false)}
 	}
 	return []Route{
 		get("/v1/overview", func(c call) (any, error) { return h.s.Overview(c.viewer), nil }),
 		get("/v1/pools", func(c call) (any, error) { return h.s.Overview(c.viewer).Pools, nil }),
 		get("/v1/availability", h.availability),
-		{Pattern: "POST /v1/offers", handler: h.handle(h.offers, false)},
+		{Pattern: "POST /v1/offers", handler: h.handle(h.offers, false, false)},
 		get("/v1/bookings", func(c call) (any, error) { return h.s.Bookings(c.viewer), nil }),
 		get("/v1/bookings/{id...}", func(c call) (any, error) { return h.s.Booking(c.viewer, c.r.PathValue("id")) }),
 		change("POST /v1/bookings", h.book),
-		change("POST /v1/confirm/{id...}", func(c call) (any, error) { return h.s.ConfirmAs(c.ctx, c.as(), c.r.PathValue("id")) }),
-		change("POST /v1/extend/{id...}", h.extend),
-		change("DELETE /v1/bookings/{id...}", func(c call) (any, error) { return h.s.CancelAs(c.ctx, c.as(), c.r.PathValue("id")) }),
+		versioned("POST /v1/confirm/{id...}", func(c call) (any, error) { return h.s.ConfirmAs(c.ctx, c.as(), c.r.PathValue("id")) }),
+		versioned("POST /v1/extend/{id...}", h.extend),
+		versioned("DELETE /v1/bookings/{id...}", func(c call) (any, error) { return h.s.CancelAs(c.ctx, c.as(), c.r.PathValue("id")) }),
 		get("/v1/quota", func(c call) (any, error) { return h.s.Quota(c.viewer), nil }),
 		get("/v1/jobs", func(c call) (any, error) {
-			n, err := number(c.r, "limit", 100)
+			n, err := number(c.r, "limit", 100, service.MaxRows)
 			if err != nil {
 				return nil, err
 			}
@@ -125,10 +132,12 @@ func (h *server) routes() []Route {
 	}
 }
 
-// as is who calls, under which request key, and whether for real.
-func (c call) as() service.Call { return service.Call{Actor: c.viewer, Key: c.key, DryRun: c.dryRun} }
+// as is who calls, under which request key, for which version, and whether for real.
+func (c call) as() service.Call {
+	return service.Call{Actor: c.viewer, Key: c.key, DryRun: c.dryRun, IfVersion: c.ifVersion}
+}
 
-func (h *server) handle(f func(call) (any, error), admin bool) http.Handler {
+func (h *server) handle(f func(call) (any, error), admin, versioned bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		viewer, err := h.viewer(r)
 		if err != nil {
@@ -156,6 +165,12 @@ func (h *server) handle(f func(call) (any, error), admin bool) http.Handler {
 		default:
 			problem(w, invalid("dry_run", v, "say true or false"))
 			return
+		}
+		if v := r.URL.Query().Get("if_version"); v != "" {
+			if c.ifVersion, err = strconv.ParseUint(v, 10, 64); err != nil || c.ifVersion == 0 || !versioned {
+				problem(w, invalid("if_version", v, "give the version of a booking, 1 or more, where one is changed"))
+				return
+			}
 		}
 		v, err := f(c)
 		if err != nil {
@@ -187,30 +202,30 @@ func invalid(field, value, rule string) *views.Refusal {
 		Status: http.StatusUnprocessableEntity}
 }
 
-// body reads the request's JSON into v. Unknown fields are refused by name.
+// body reads the request's JSON into v, with nothing unknown or repeated in it.
 func body(r *http.Request, v any) error {
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
 		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return &views.Refusal{Code: "too-large", Title: "the request is too large", Detail: fmt.Sprintf("more than %d bytes", e.Limit), Status: http.StatusRequestEntityTooLarge}
 		}
-		return &views.Refusal{Code: "invalid", Title: "the body is not valid JSON for this call", Detail: err.Error(), Status: http.StatusBadRequest}
+		return &views.Refusal{Code: "invalid", Title: "the body could not be read", Detail: err.Error(), Status: http.StatusBadRequest}
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return &views.Refusal{Code: "invalid", Title: "the body is not valid JSON for this call", Detail: "something follows the first value", Status: http.StatusBadRequest}
+	if err := strict.Decode(b, v); err != nil {
+		return &views.Refusal{Code: "invalid", Title: "the body is not valid JSON for this call", Detail: err.Error(), Status: http.StatusBadRequest}
 	}
 	return nil
 }
 
-func number(r *http.Request, name string, def int) (int, error) {
+// number reads a whole number from 1 to most.
+func number(r *http.Request, name string, def, most int) (int, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
 		return def, nil
 	}
 	n, err := strconv.Atoi(v)
-	if err != nil {
-		return 0, invalid(name, v, "must be a whole number")
+	if err != nil || n < 1 || n > most {
+		return 0, invalid(name, v, fmt.Sprintf("must be a whole number from 1 to %d", most))
 	}
 	return n, nil
 }
@@ -231,13 +246,21 @@ func (h *server) availability(c call) (any, error) {
 	now := h.s.Overview(c.viewer).Now
 	from, err1 := instant(c.r, "from", now)
 	to, err2 := instant(c.r, "to", from.Add(14*24*time.Hour))
-	bins, err3 := number(c.r, "bins", 14*24)
+	bins, err3 := number(c.r, "bins", 14*24, service.MaxBins)
 	for _, err := range []error{err1, err2, err3} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	return h.s.Availability(c.viewer, c.r.URL.Query().Get("pool"), from, to, bins)
+	q := c.r.URL.Query()
+	switch model, pool := q.Get("model"), q.Get("pool"); {
+	case model != "" && pool != "":
+		return nil, invalid("model", model, "give a pool or a model, not both")
+	case model != "":
+		return h.s.ModelAvailability(c.viewer, model, from, to, bins)
+	default:
+		return h.s.Availability(c.viewer, pool, from, to, bins)
+	}
 }
 
 func (h *server) offers(c call) (any, error) {
@@ -245,11 +268,7 @@ func (h *server) offers(c call) (any, error) {
 	if err := body(c.r, &b); err != nil {
 		return nil, err
 	}
-	offers, err := h.s.Offers(c.viewer, b)
-	if offers == nil {
-		offers = []views.Offer{}
-	}
-	return offers, err
+	return h.s.Offers(c.viewer, b)
 }
 
 func (h *server) book(c call) (any, error) {

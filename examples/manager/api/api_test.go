@@ -167,10 +167,10 @@ func TestStory(t *testing.T) {
 	require.Equal(t, "z", j.Claim)
 	require.Equal(t, 1, j.Preemptions)
 
-	w.ok("", "POST", "/v1/cordon/n0", `{"owner":"human/ada","step":"reboot","reason":"fan"}`, nil)
-	w.refused("a", "POST", "/v1/cordon/n1", `{"owner":"human/ada"}`, 403, "forbidden")
-	w.refused("", "POST", "/v1/cordon/n9", `{"owner":"human/ada"}`, 404, "not-found")
-	w.ok("", "POST", "/v1/uncordon/n0", `{"owner":"human/ada"}`, nil)
+	w.ok("", "POST", "/v1/cordon/n0", `{"owner":"human/oncall","step":"reboot","reason":"fan"}`, nil)
+	w.refused("a", "POST", "/v1/cordon/n1", `{"owner":"human/oncall"}`, 403, "forbidden")
+	w.refused("", "POST", "/v1/cordon/n9", `{"owner":"human/oncall"}`, 404, "not-found")
+	w.ok("", "POST", "/v1/uncordon/n0", `{"owner":"human/oncall"}`, nil)
 
 	w.ok("b", "POST", "/v1/extend/z", `{"end":"2026-03-02T10:30:00Z"}`, &b)
 	require.Equal(t, "10:30", b.End.Format("15:04"))

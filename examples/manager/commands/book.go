@@ -62,12 +62,12 @@ func (c Book) do(s *state.State, at time.Time) (reservation.Booking, error) {
 func (c Book) requests(s *state.State) (quota.Request, reservation.Request, error) {
 	var q quota.Request
 	var r reservation.Request
-	model, gpus, ok := s.PoolFacts(c.Pool)
+	key, perNode, ok := s.PoolPrice(c.Pool)
 	if !ok {
 		return q, r, fmt.Errorf("%w: pool %q is unknown", state.ErrInvalid, c.Pool)
 	}
-	if c.Nodes < 1 || c.Nodes > 1<<30 {
-		return q, r, fmt.Errorf("%w: nodes is %d: must be 1 to 2^30", state.ErrInvalid, c.Nodes)
+	if most := min(1<<30, quota.MaxAmount/perNode); c.Nodes < 1 || c.Nodes > most {
+		return q, r, fmt.Errorf("%w: nodes is %d: must be 1 to %d", state.ErrInvalid, c.Nodes, most)
 	}
 	if c.Hold < 0 || c.Hold > MaxHold || c.Hold%time.Second != 0 {
 		return q, r, fmt.Errorf("%w: hold is %s: must be whole seconds, at most %s", state.ErrInvalid, c.Hold, MaxHold)
@@ -77,7 +77,7 @@ func (c Book) requests(s *state.State) (quota.Request, reservation.Request, erro
 	}
 	w := reservation.Window{Start: c.Start, End: c.End}
 	q = quota.Request{ID: c.ID, Tenant: c.Owner, Class: quota.Guaranteed, Note: c.Pool,
-		Amounts: []quota.Amount{{Key: state.GPUKey(model), N: c.Nodes * gpus * state.MilliPerGPU}},
+		Amounts: []quota.Amount{{Key: key, N: c.Nodes * perNode}},
 		Window:  quota.Window{Start: c.Start, End: c.End}}
 	r = reservation.Request{ID: c.ID, Owner: c.Owner, Class: reservation.Firm, Window: w, Note: c.Note,
 		Lines: []reservation.Line{{Pool: c.Pool, Count: c.Nodes}}}
@@ -91,28 +91,61 @@ type Offer struct {
 	Nodes  int64
 }
 
-// Offers returns what could be had now: the exact wish if it fits, else the
-// nearest alternatives that the owner's quota allows as well.
-func (c Book) Offers(s *state.State, at time.Time) ([]Offer, error) {
+// Offers returns what could be had now: the exact wish if it fits, else why it
+// does not, and the nearest alternatives that calendar and quota both allow. There
+// may be none.
+func (c Book) Offers(s *state.State, at time.Time) (offers []Offer, why, err error) {
 	c.ID = "offer/-" // no booking can have that id, so none is in the way
-	_, err := c.do(s.Fork(), at)
-	if err == nil {
-		return []Offer{{Kind: "exact", Window: reservation.Window{Start: c.Start.UTC(), End: c.End.UTC()}, Nodes: c.Nodes}}, nil
+	why = c.fits(s, at)
+	if why == nil {
+		return []Offer{{Kind: "exact", Window: reservation.Window{Start: c.Start.UTC(), End: c.End.UTC()}, Nodes: c.Nodes}}, nil, nil
 	}
-	if !errors.Is(err, reservation.ErrConflict) && !errors.Is(err, quota.ErrExceeded) {
-		return nil, err
+	if !refused(why) {
+		return nil, nil, why
 	}
 	_, r, err := c.requests(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []Offer
 	for _, o := range s.Calendar.Offers(at, r) {
+		if o.Kind == reservation.Smaller {
+			continue // the quota may allow fewer still
+		}
 		try := c
 		try.Start, try.End, try.Nodes = o.Window.Start, o.Window.End, o.Lines[0].Count
-		if _, err := try.do(s.Fork(), at); err == nil {
-			out = append(out, Offer{strings.ToLower(o.Kind.String()), o.Window, try.Nodes})
+		if try.fits(s, at) == nil {
+			offers = append(offers, Offer{strings.ToLower(o.Kind.String()), o.Window, try.Nodes})
 		}
 	}
-	return out, nil
+	if n := c.most(s, at); n > 0 {
+		offers = append(offers, Offer{"smaller", r.Window, n})
+	}
+	return offers, why, nil
+}
+
+func (c Book) fits(s *state.State, at time.Time) error {
+	_, err := c.do(s.Fork(), at)
+	return err
+}
+
+// refused reports whether there might be something else instead.
+func refused(err error) bool {
+	return errors.Is(err, reservation.ErrConflict) || errors.Is(err, quota.ErrExceeded)
+}
+
+// most returns how many nodes, fewer than asked for, could be had in the same
+// window: what fits n nodes fits n-1.
+func (c Book) most(s *state.State, at time.Time) int64 {
+	p, _ := s.Calendar.Pool(c.Pool)
+	fit, not := int64(0), min(c.Nodes, int64(len(p.Units))+1)
+	for not-fit > 1 {
+		try := c
+		try.Nodes = fit + (not-fit)/2
+		if try.fits(s, at) == nil {
+			fit = try.Nodes
+		} else {
+			not = try.Nodes
+		}
+	}
+	return fit
 }

@@ -13,10 +13,15 @@ import (
 )
 
 // find returns the firm booking that owner may change; owner "" may change any.
-func find(s *state.State, id, owner string) (reservation.Booking, error) {
+// A version other than 0 must be the booking's: whoever decided by an older one
+// decided by what is no longer so.
+func find(s *state.State, id, owner string, ifVersion uint64) (reservation.Booking, error) {
 	b, ok := s.Calendar.Find(id)
 	if !ok || b.Class != reservation.Firm || owner != "" && b.Owner != owner {
 		return b, fmt.Errorf("%w: booking %q", ErrNotFound, id)
+	}
+	if ifVersion != 0 && ifVersion != b.Version {
+		return b, fmt.Errorf("%w: booking %q is version %d, not %d; look at it again", reservation.ErrVersion, id, b.Version, ifVersion)
 	}
 	return b, nil
 }
@@ -29,14 +34,16 @@ var ErrNotFound = errors.New("not found")
 type Confirm struct {
 	ID    string
 	Owner string // "" for an admin
+
+	IfVersion uint64 // the booking's, as the caller knows it; 0 for any
 }
 
 // Do commits the charge and confirms the booking.
 func (c Confirm) Do(s *state.State, at time.Time) (reservation.Booking, error) {
-	if _, err := find(s, c.ID, c.Owner); err != nil {
+	if _, err := find(s, c.ID, c.Owner, c.IfVersion); err != nil {
 		return reservation.Booking{}, err
 	}
-	b, err := s.Calendar.Confirm(at, c.ID, 0)
+	b, err := s.Calendar.Confirm(at, c.ID, c.IfVersion)
 	if err != nil {
 		return b, err
 	}
@@ -51,19 +58,21 @@ func (c Confirm) Do(s *state.State, at time.Time) (reservation.Booking, error) {
 type Cancel struct {
 	ID    string
 	Owner string
+
+	IfVersion uint64
 }
 
 // Do releases the charge and frees the nodes.
 func (c Cancel) Do(s *state.State, at time.Time) (reservation.Booking, error) {
-	b, err := find(s, c.ID, c.Owner)
+	b, err := find(s, c.ID, c.Owner, c.IfVersion)
 	if err != nil {
 		return b, err
 	}
 	switch b.Phase {
 	case reservation.Held, reservation.Confirmed:
-		b, err = s.Calendar.Cancel(at, c.ID, 0)
+		b, err = s.Calendar.Cancel(at, c.ID, c.IfVersion)
 	case reservation.Active:
-		b, err = s.Calendar.Release(at, c.ID, 0)
+		b, err = s.Calendar.Release(at, c.ID, c.IfVersion)
 	default:
 		return b, nil // over already: nothing to give back
 	}
@@ -81,11 +90,13 @@ type Extend struct {
 	ID    string
 	Owner string
 	End   time.Time
+
+	IfVersion uint64
 }
 
 // Do checks and moves the end in the ledger and in the calendar, or in neither.
 func (c Extend) Do(s *state.State, at time.Time) (reservation.Booking, error) {
-	b, err := find(s, c.ID, c.Owner)
+	b, err := find(s, c.ID, c.Owner, c.IfVersion)
 	if err != nil {
 		return b, err
 	}
@@ -93,7 +104,7 @@ func (c Extend) Do(s *state.State, at time.Time) (reservation.Booking, error) {
 	if !ok {
 		return b, fmt.Errorf("%w: booking %q has no charge", state.ErrInvalid, c.ID)
 	}
-	b, err = s.Calendar.Extend(at, c.ID, c.End, 0)
+	b, err = s.Calendar.Extend(at, c.ID, c.End, c.IfVersion)
 	if err != nil {
 		return b, err
 	}

@@ -86,6 +86,47 @@ func shapeOf(j *jobs.Job) shape {
 
 // Do returns how many jobs were started.
 func (c Schedule) Do(s *state.State, at time.Time) (started int, err error) {
+	err = c.run(s, at, func(_ *jobs.Job, starts bool) {
+		if starts {
+			started++
+		}
+	})
+	return started, err
+}
+
+// An Outlook is what the next pass does with a waiting job.
+type Outlook struct {
+	Starts bool
+	Tried  bool // a place was looked for; false: the pass has no time for it
+	Ahead  int  // jobs that start before it; those looked at before it, if it is not tried
+}
+
+// Forecast does what Do would, and tells for every waiting job what becomes of
+// it. It is for a fork that is dropped.
+func (c Schedule) Forecast(s *state.State, at time.Time) (map[string]Outlook, error) {
+	var waiting []string
+	for j := range s.Jobs.Waiting() {
+		waiting = append(waiting, j.ID)
+	}
+	out := make(map[string]Outlook, len(waiting))
+	started := 0
+	err := c.run(s, at, func(j *jobs.Job, starts bool) {
+		out[j.ID] = Outlook{Starts: starts, Tried: true, Ahead: started}
+		if starts {
+			started++
+		}
+	})
+	tried := len(out)
+	for _, id := range waiting {
+		if _, ok := out[id]; !ok {
+			out[id] = Outlook{Ahead: tried}
+		}
+	}
+	return out, err
+}
+
+// run tries the waiting jobs in their order and tells of each whether it starts.
+func (c Schedule) run(s *state.State, at time.Time, tell func(j *jobs.Job, starts bool)) error {
 	budget := c.Budget
 	if budget <= 0 {
 		budget = DefaultBudget
@@ -98,26 +139,26 @@ func (c Schedule) Do(s *state.State, at time.Time) (started int, err error) {
 		for _, tenant := range order {
 			q := queues[tenant]
 			for len(q) > 0 && refused[shapeOf(q[0])] {
+				tell(q[0], false)
 				q = q[1:]
 			}
+			queues[tenant] = q
 			if len(q) == 0 || budget == 0 {
 				continue
 			}
 			budget--
-			switch err := s.Place(at, q[0]); {
-			case err == nil:
-				started++
-			case errors.Is(err, state.ErrWaits):
-				refused[shapeOf(q[0])] = true
-			default:
-				return started, err
+			err := s.Place(at, q[0])
+			if err != nil && !errors.Is(err, state.ErrWaits) {
+				return err
 			}
+			refused[shapeOf(q[0])] = err != nil
+			tell(q[0], err == nil)
 			queues[tenant] = q[1:]
 			left = append(left, tenant)
 		}
 		order = left
 	}
-	return started, nil
+	return nil
 }
 
 // headStart is how many of its oldest jobs a tenant always has tried first; the

@@ -40,12 +40,21 @@ type Uncordon struct {
 	Owner string
 }
 
-// Do releases the hold and mirrors what is left.
+// Do releases the hold and mirrors what is left. Who holds nothing is told so: the
+// node may well be out of service still.
 func (c Uncordon) Do(s *state.State, at time.Time) error {
 	if err := known(s, c.Node); err != nil {
 		return err
 	}
-	if err := s.Health.Release(at, health.Component{Node: topology.NodeID(c.Node)}, health.Owner(c.Owner)); err != nil {
+	part := health.Component{Node: topology.NodeID(c.Node)}
+	if _, ok := s.Health.Find(part, health.Owner(c.Owner)); !ok {
+		holders := "nobody does"
+		if o, held := s.Health.Outage(part.Node); held {
+			holders = fmt.Sprintf("%q do", o.Owners)
+		}
+		return fmt.Errorf("%w: %q does not hold node %q, %s", ErrNotFound, c.Owner, c.Node, holders)
+	}
+	if err := s.Health.Release(at, part, health.Owner(c.Owner)); err != nil {
 		return err
 	}
 	return s.MirrorHolds(at, topology.NodeID(c.Node))

@@ -40,7 +40,8 @@ var Start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 func Tenants(pools []reservation.Pool) []quota.Tenant {
 	total := map[quota.Key]int64{state.CPUKey: 120_000_000}
 	for _, p := range pools {
-		total[state.GPUKey(p.Label)] += int64(len(p.Units)) * p.GPUsPerUnit * state.MilliPerGPU
+		key, perNode := state.NodePrice(p)
+		total[key] += int64(len(p.Units)) * perNode
 	}
 	out := []quota.Tenant{{Name: "org"}}
 	for _, t := range Teams {
@@ -65,7 +66,7 @@ func mapKeys(m map[quota.Key]int64) func(func(quota.Key) bool) {
 
 // Policy is the demo's rule for every pool: five minutes of grace, ten of
 // hand-over, and bookings up to 30 days ahead.
-var Policy = reservation.Policy{Grace: 5 * time.Minute, Cleanup: 10 * time.Minute, BindLead: 10 * time.Minute, ReclaimLead: 15 * time.Minute,
+var Policy = reservation.Policy{Grace: 5 * time.Minute, Cleanup: 10 * time.Minute, ReclaimLead: 15 * time.Minute,
 	MinLength: 10 * time.Minute, Horizon: 30 * 24 * time.Hour}
 
 // How long the demo's jobs run, compared with the trace.

@@ -67,7 +67,7 @@ func node(st *state.State, n topology.NodeIndex, viewer, pool string, booked map
 	id := st.Cluster.ID(n)
 	free := st.Fleet.Free(n)
 	v := views.Node{ID: string(id), Pool: pool, Model: st.Cluster.Shape(n).Model().Name, Tenant: free.Tenant,
-		CPUFree: free.CPUMilli, MemFree: free.MemoryMiB, GPUs: make([]int64, 0, len(free.GPUMilli))}
+		CPU: st.Cluster.Shape(n).CPUMilli(), CPUFree: free.CPUMilli, MemFree: free.MemoryMiB, GPUs: make([]int64, 0, len(free.GPUMilli))}
 	for _, milli := range free.GPUMilli {
 		v.GPUs = append(v.GPUs, state.MilliPerGPU-milli)
 	}

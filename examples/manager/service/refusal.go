@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/berth-gpu/berth/allocator"
@@ -29,85 +31,93 @@ func Refuse(viewer string, err error) *views.Refusal {
 	if r, ok := errors.AsType[*views.Refusal](err); ok {
 		return r
 	}
-	r := &views.Refusal{Detail: err.Error()}
+	r := &views.Refusal{}
 	r.Code, r.Title, r.Status = classify(err)
+	r.Detail = strings.TrimPrefix(err.Error(), r.Title+": ") // the title says it already
 	if r.Status == http.StatusInternalServerError || r.Status == http.StatusServiceUnavailable {
 		return r
 	}
-	var details []string
 	if w, ok := errors.AsType[*state.WaitError](err); ok {
-		for _, reason := range w.Reasons {
-			details = append(details, explain(r, viewer, reason)...)
-		}
-		r.Title = "waits: " + titleOf(w.Reasons)
-	} else {
-		details = explain(r, viewer, err)
+		explainWait(r, viewer, w)
+		return r
 	}
-	if len(details) > 0 {
+	if details := explain(r, viewer, err); len(details) > 0 {
 		r.Detail = strings.Join(details, "; ")
 	}
 	return r
 }
 
 // explain adds the facts of the typed refusals inside err, as viewer may see them.
+// The ids are left out: whoever asked knows what for.
 func explain(r *views.Refusal, viewer string, err error) []string {
 	var out []string
 	if e, ok := errors.AsType[*quota.ExceededError](err); ok {
-		if viewer != "" {
-			e = e.For(viewer)
-		}
+		e = seenBy(viewer, e)
 		out = append(out, e.Error())
-		for _, b := range e.Blockers {
-			r.Blockers = append(r.Blockers, views.Blocker{Where: b.Tenant, Kind: fmt.Sprint(b.Kind), Limit: b.Limit, Used: b.Used, Need: b.Need, Deficit: b.Deficit})
-			r.Help = append(r.Help, fmt.Sprintf("free or add %s of %s at %q", people(b.Key, b.Deficit), b.Key, b.Tenant))
-		}
+		blockers(r, e)
 	}
 	if e, ok := errors.AsType[*reservation.ConflictError](err); ok {
 		if viewer != "" {
 			e = e.For(viewer)
 		}
-		out = append(out, e.Error())
+		plain := *e
+		plain.ID = ""
+		out = append(out, plain.Error())
 		r.Blockers = append(r.Blockers, views.Blocker{Where: e.Pool, Kind: fmt.Sprint(e.Reason), Used: e.Need - e.Shortfall, Need: e.Need, Deficit: e.Shortfall})
 		for _, o := range e.Offers {
 			r.Offers = append(r.Offers, offer(o))
 		}
 	}
-	if e, ok := errors.AsType[*allocator.UnplaceableError](err); ok {
-		if viewer != "" {
-			e = e.For(viewer)
-		}
-		out = append(out, e.Error())
-	}
 	return out
 }
 
-func titleOf(reasons []error) string {
-	var quotaOut, room bool
-	for _, e := range reasons {
-		quotaOut = quotaOut || errors.Is(e, quota.ErrExceeded)
-		room = room || errors.Is(e, allocator.ErrUnplaceable) || errors.Is(e, reservation.ErrConflict)
+func seenBy(viewer string, e *quota.ExceededError) *quota.ExceededError {
+	if viewer != "" {
+		e = e.For(viewer)
 	}
-	switch {
-	case quotaOut && room:
-		return "no quota in some pools, no room in the others"
-	case quotaOut:
-		return "no quota"
-	case room:
-		return "no room"
-	default:
-		return "nothing would serve it"
+	plain := *e
+	plain.ID = ""
+	return &plain
+}
+
+// blockers adds the limits that are in the way, each once.
+func blockers(r *views.Refusal, e *quota.ExceededError) {
+	for _, b := range e.Blockers {
+		v := views.Blocker{Where: b.Tenant, Kind: fmt.Sprint(b.Kind), Limit: b.Limit, Used: b.Used, Need: b.Need, Deficit: b.Deficit}
+		if !slices.Contains(r.Blockers, v) {
+			r.Blockers = append(r.Blockers, v)
+		}
+		help(r, fmt.Sprintf("free or add %s at %s", people(b.Key, b.Deficit), tenantName(b.Tenant)))
 	}
 }
 
-// people shows an amount in GPUs where the key counts thousandths of them.
-func people(key quota.Key, n int64) string {
-	if strings.HasPrefix(string(key), "gpu-milli/") {
-		if n%state.MilliPerGPU == 0 {
-			return fmt.Sprintf("%d GPUs", n/state.MilliPerGPU)
-		}
-		return fmt.Sprintf("%.3f GPUs", float64(n)/state.MilliPerGPU)
+func help(r *views.Refusal, what string) {
+	if !slices.Contains(r.Help, what) {
+		r.Help = append(r.Help, what)
 	}
-	return fmt.Sprint(n)
+}
+
+func tenantName(name string) string {
+	if name == "" {
+		return others
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// people shows an amount of a key: GPUs and cores where the key counts
+// thousandths of them.
+func people(key quota.Key, n int64) string {
+	unit, milli := "of "+string(key), false
+	if model, ok := strings.CutPrefix(string(key), string(state.GPUKey(""))); ok {
+		unit, milli = model+" GPUs", true
+	}
+	if key == state.CPUKey {
+		unit, milli = "CPU cores", true
+	}
+	if !milli {
+		return fmt.Sprint(n, " ", unit)
+	}
+	return fmt.Sprintf("%s %s", strconv.FormatFloat(float64(n)/state.MilliPerGPU, 'f', -1, 64), unit)
 }
 
 // classes maps sentinels to codes, first match wins.

@@ -42,7 +42,9 @@ type Call struct {
 	Actor   string // "" for an admin
 	Key     string // request key: a retry is answered as before; "" for none
 	Request any    // what the key stands for
-	DryRun  bool   // say what would happen, change nothing
+	// IfVersion is the version of the booking that the caller decided by; 0 for any.
+	IfVersion uint64
+	DryRun    bool // say what would happen, change nothing
 }
 
 // do runs one command. The answer has been through JSON if it came from a
@@ -101,7 +103,11 @@ func digestOf(c Call) (string, error) {
 	if c.Key == "" {
 		return "", nil
 	}
-	b, err := json.Marshal([]any{c.Command, c.Actor, c.Request})
+	what := []any{c.Command, c.Actor, c.Request}
+	if c.IfVersion != 0 {
+		what = append(what, c.IfVersion)
+	}
+	b, err := json.Marshal(what)
 	if err != nil {
 		return "", err
 	}

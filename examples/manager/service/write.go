@@ -39,8 +39,11 @@ func (s *Service) Book(ctx context.Context, actor string, r views.BookRequest, d
 	b, err := do(ctx, s, Call{Command: "book", Actor: actor, Request: r, DryRun: dryRun}, seen(book(r).Do))
 	if err != nil {
 		refusal := Refuse(actor, err)
-		if errors.Is(err, reservation.ErrConflict) {
-			refusal.Offers, _ = s.Offers(actor, r)
+		if errors.Is(err, reservation.ErrConflict) || errors.Is(err, quota.ErrExceeded) {
+			// The refusal is the answer; what could be had instead is an extra.
+			if o, err := s.Offers(actor, r); err == nil {
+				refusal.Offers = o.Offers
+			}
 		}
 		return views.Booking{}, refusal
 	}
@@ -72,27 +75,29 @@ func book(r views.BookRequest) commands.Book {
 		Hold: time.Duration(r.HoldS) * time.Second, Note: r.Reason}
 }
 
-// Offers answers "when could I?".
-func (s *Service) Offers(viewer string, r views.BookRequest) ([]views.Offer, error) {
+// Offers answers "when could I?": what could be had, and why not the wish itself.
+func (s *Service) Offers(viewer string, r views.BookRequest) (views.Offers, error) {
+	out := views.Offers{Offers: []views.Offer{}}
 	if err := may(viewer, r.Owner); err != nil {
-		return nil, err
+		return out, err
 	}
 	if err := checkHold(r); err != nil {
-		return nil, Refuse(viewer, err)
+		return out, Refuse(viewer, err)
 	}
-	v, err := s.Cell.Try(func(st *state.State) (any, error) {
+	_, err := s.Cell.Try(func(st *state.State) (any, error) {
 		at, err := st.Begin(state.Header{At: s.Clock.Now(), Command: "offers"})
 		if err != nil {
 			return nil, err
 		}
-		return book(r).Offers(st, at)
+		list, why, err := book(r).Offers(st, at)
+		for _, o := range list {
+			out.Offers = append(out.Offers, views.Offer{Kind: o.Kind, Pool: r.Pool, Nodes: o.Nodes, Start: o.Window.Start, End: o.Window.End})
+		}
+		out.Refusal = Refuse(viewer, why)
+		return nil, err
 	})
 	if err != nil {
-		return nil, Refuse(viewer, err)
-	}
-	var out []views.Offer
-	for _, o := range v.([]commands.Offer) {
-		out = append(out, views.Offer{Kind: o.Kind, Pool: r.Pool, Nodes: o.Nodes, Start: o.Window.Start, End: o.Window.End})
+		return views.Offers{Offers: []views.Offer{}}, Refuse(viewer, err)
 	}
 	return out, nil
 }
@@ -102,10 +107,10 @@ func (s *Service) Confirm(ctx context.Context, actor, id string) (views.Booking,
 	return s.ConfirmAs(ctx, Call{Actor: actor}, id)
 }
 
-// ConfirmAs is Confirm with a request key, or as a dry run.
+// ConfirmAs is Confirm with a request key, of one version, or as a dry run.
 func (s *Service) ConfirmAs(ctx context.Context, c Call, id string) (views.Booking, error) {
 	c.Command, c.Request = "confirm", id
-	return s.booking(ctx, c, commands.Confirm{ID: id, Owner: c.Actor}.Do)
+	return s.booking(ctx, c, commands.Confirm{ID: id, Owner: c.Actor, IfVersion: c.IfVersion}.Do)
 }
 
 // Cancel gives a booking back.
@@ -113,16 +118,16 @@ func (s *Service) Cancel(ctx context.Context, actor, id string) (views.Booking, 
 	return s.CancelAs(ctx, Call{Actor: actor}, id)
 }
 
-// CancelAs is Cancel with a request key, or as a dry run.
+// CancelAs is Cancel with a request key, of one version, or as a dry run.
 func (s *Service) CancelAs(ctx context.Context, c Call, id string) (views.Booking, error) {
 	c.Command, c.Request = "cancel", id
-	return s.booking(ctx, c, commands.Cancel{ID: id, Owner: c.Actor}.Do)
+	return s.booking(ctx, c, commands.Cancel{ID: id, Owner: c.Actor, IfVersion: c.IfVersion}.Do)
 }
 
 // ExtendAs moves the end of a booking.
 func (s *Service) ExtendAs(ctx context.Context, c Call, id string, end time.Time) (views.Booking, error) {
 	c.Command, c.Request = "extend", []any{id, end}
-	return s.booking(ctx, c, commands.Extend{ID: id, Owner: c.Actor, End: end}.Do)
+	return s.booking(ctx, c, commands.Extend{ID: id, Owner: c.Actor, End: end, IfVersion: c.IfVersion}.Do)
 }
 
 func (s *Service) booking(ctx context.Context, c Call, f func(*state.State, time.Time) (reservation.Booking, error)) (views.Booking, error) {

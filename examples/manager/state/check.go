@@ -5,6 +5,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,10 +23,12 @@ import (
 //	   claim, and no such seat is without a job.
 //	W2 placements lie on seats of the claim they name.
 //	W3 firm envelopes, outages and spares fit the installed capacity at every instant,
-//	   or the shortfall is listed as degraded. (A node that is in outage while a booking
-//	   that is over is being cleaned off it counts twice, to nobody's harm.)
-//	W4 every health hold has its cordon now and its outage to its expected end, and
-//	   no cordon or outage of that kind is without its hold.
+//	   or as many nodes as are short then are listed as degraded for that time. (A node
+//	   that is in outage while a booking that is over is being cleaned off it counts
+//	   twice, to nobody's harm.)
+//	W4 every held node has its cordon now and its outage, of that node alone, from the
+//	   first hold's begin to the last one's expected end; no cordon or outage of that
+//	   kind is without its hold.
 //	W5 leases exist for running work only: every placement belongs to a running job.
 //	W6 no node serves two tenants.
 //
@@ -53,18 +56,21 @@ func (s *State) checkFirm() error {
 		if !ok {
 			return fmt.Errorf("booking %q has no charge", b.ID)
 		}
+		var key quota.Key
 		var want int64
 		for _, l := range b.Lines {
-			_, gpus, _ := s.PoolFacts(l.Pool)
-			want += l.Count * gpus * MilliPerGPU
+			k, perNode, _ := s.PoolPrice(l.Pool)
+			key, want = k, want+l.Count*perNode
 		}
 		switch {
 		case !c.State.Live():
 			return fmt.Errorf("booking %q is %s, its charge is %s", b.ID, b.Phase, c.State)
 		case (c.State == quota.Held) != (b.Phase == reservation.Held):
 			return fmt.Errorf("booking %q is %s, its charge is %s", b.ID, b.Phase, c.State)
-		case len(c.Amounts) != 1 || c.Amounts[0].N != want:
-			return fmt.Errorf("booking %q is charged %v, want %d thousandths of a GPU", b.ID, c.Amounts, want)
+		case len(c.Amounts) != 1 || c.Amounts[0] != quota.Amount{Key: key, N: want}:
+			return fmt.Errorf("booking %q is charged %v, want %d of %s", b.ID, c.Amounts, want, key)
+		case c.Tenant != b.Owner:
+			return fmt.Errorf("booking %q is of %q, its charge of %q", b.ID, b.Owner, c.Tenant)
 		case !c.Window.Start.Equal(b.Window.Start) || !c.Window.End.Equal(b.Window.End):
 			return fmt.Errorf("booking %q has window %s, its charge %s", b.ID, b.Window, c.Window)
 		}
@@ -118,21 +124,55 @@ func (s *State) checkPlacements() error {
 }
 
 func (s *State) checkCapacity() error {
-	degraded := map[string]bool{}
-	for d := range s.Calendar.Degraded() {
-		degraded[d.Pool] = true
+	return s.shortfalls(slices.Collect(s.Calendar.Degraded()))
+}
+
+// shortfalls compares what is short with what is listed as such.
+func (s *State) shortfalls(list []reservation.Degradation) error {
+	degraded := map[string][]reservation.Degradation{}
+	for _, d := range list {
+		degraded[d.Pool] = append(degraded[d.Pool], d)
 	}
 	for p := range s.Calendar.Pools() {
 		for step := range s.Calendar.Profile(p.Name, reservation.Window{Start: s.Calendar.Present(), End: s.Calendar.Present().AddDate(1, 0, 0)}) {
-			if step.Free < 0 && !degraded[p.Name] && -step.Free > s.inCleanup(p.Name, step.Window.Start) {
-				return fmt.Errorf("pool %q lacks %d nodes in %s, and no booking is listed as degraded", p.Name, -step.Free, step.Window)
-			}
 			if step.Capacity-step.Firm != step.Free {
 				return fmt.Errorf("pool %q: %d nodes less %d booked is not %d free", p.Name, step.Capacity, step.Firm, step.Free)
+			}
+			if step.Free >= 0 {
+				continue
+			}
+			for _, at := range edges(step.Window, degraded[p.Name]) {
+				listed := s.inCleanup(p.Name, at)
+				for _, d := range degraded[p.Name] {
+					if contains(d.Window, at) {
+						listed += d.Shortfall
+					}
+				}
+				if -step.Free > listed {
+					return fmt.Errorf("pool %q lacks %d nodes at %s, and %d are listed as degraded", p.Name, -step.Free, at.Format(time.RFC3339), listed)
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// edges are the instants inside w at which what is listed may change: its start,
+// and where degradations begin or end.
+func edges(w reservation.Window, list []reservation.Degradation) []time.Time {
+	out := []time.Time{w.Start}
+	for _, d := range list {
+		for _, at := range []time.Time{d.Window.Start, d.Window.End} {
+			if at.After(w.Start) && contains(w, at) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+func contains(w reservation.Window, at time.Time) bool {
+	return !at.Before(w.Start) && (w.End.IsZero() || at.Before(w.End))
 }
 
 // inCleanup counts the nodes of a pool that bookings which are over still occupy
@@ -168,8 +208,15 @@ func (s *State) checkHolds() error {
 		id := "hold/" + string(o.Node)
 		held[id] = true
 		mirror, ok := outages[id]
-		if !ok || !mirror.Window.End.Equal(o.End) {
-			return fmt.Errorf("node %q is held until %s, its outage is %v", o.Node, o.End, mirror.Window)
+		switch {
+		case !ok:
+			return fmt.Errorf("node %q is held but in no outage", o.Node)
+		case !slices.Equal(mirror.Nodes, []string{string(o.Node)}):
+			return fmt.Errorf("node %q is held, its outage is of %q", o.Node, mirror.Nodes)
+		case !mirror.Window.Start.Equal(o.Start) || !mirror.Window.End.Equal(o.End):
+			return fmt.Errorf("node %q is held from %s to %s, its outage is %v", o.Node, o.Start, o.End, mirror.Window)
+		case mirror.Owner != string(o.Owners[0]):
+			return fmt.Errorf("node %q is held by %q, its outage is of %q", o.Node, o.Owners, mirror.Owner)
 		}
 		if !cordons[o.Node] {
 			return fmt.Errorf("node %q is held but not cordoned", o.Node)

@@ -88,7 +88,7 @@ func writeGolden(t *testing.T, dir string) {
 	}
 	do(8, "schedule", schedule)
 	do(20, "cordon", func(s *state.State, at time.Time) error {
-		_, err := commands.Cordon{Node: "t4", Owner: "human/ada", Step: health.StepReboot, Reason: "fan"}.Do(s, at)
+		_, err := commands.Cordon{Node: "t4", Owner: "human/oncall", Step: health.StepReboot, Reason: "fan"}.Do(s, at)
 		return err
 	})
 	do(70, "schedule", schedule)
@@ -110,7 +110,7 @@ func writeGolden(t *testing.T, dir string) {
 		return nil
 	})
 	do(210, "uncordon", func(s *state.State, at time.Time) error {
-		return commands.Uncordon{Node: "t4", Owner: "human/ada"}.Do(s, at)
+		return commands.Uncordon{Node: "t4", Owner: "human/oncall"}.Do(s, at)
 	})
 	do(600, "schedule", schedule)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "journal"), journal, 0o644))

@@ -117,7 +117,7 @@ func TestNodesLeave(t *testing.T) {
 	require.Equal(t, "b", w.job("j").Claim)
 	b, _ := w.s.Calendar.Find("b")
 	w.do(start.Add(time.Hour), "cordon", func(s *state.State, at time.Time) error {
-		_, err := commands.Cordon{Node: b.Seats[0].Node, Owner: "human/ada", Step: health.StepReset}.Do(s, at)
+		_, err := commands.Cordon{Node: b.Seats[0].Node, Owner: "human/oncall", Step: health.StepReset}.Do(s, at)
 		return err
 	})
 	w.fleet(start.Add(61*time.Minute), topology.Change{Remove: []topology.NodeID{topology.NodeID(b.Seats[0].Node)}})
@@ -133,22 +133,41 @@ func TestNodesLeave(t *testing.T) {
 	}
 }
 
-// An empty fleet grows; nodes without a GPU are there and in no pool.
+// An empty fleet grows. Nodes without a GPU are a pool of their own, by their CPU:
+// work without a GPU goes there first, and they can be booked.
 func TestFleetFromNothing(t *testing.T) {
-	s, err := state.New(state.Config{Tenants: []quota.Tenant{{Name: "org", Limits: []quota.Limit{{Key: state.GPUKey("T4"), Nominal: 2000}}}}})
+	s, err := state.New(state.Config{Tenants: []quota.Tenant{{Name: "org", Limits: []quota.Limit{{Key: state.GPUKey("T4"), Nominal: 2000}, {Key: state.CPUKey, Nominal: 200_000}}}}})
 	require.NoError(t, err)
 	w := &tale{t, s}
 	w.submit(start, jobs.Job{ID: "x", Tenant: "org", Count: 1, GPUs: 1})
+	w.submit(start, jobs.Job{ID: "y", Tenant: "org", Count: 1, CPUMilli: 8000})
 	w.schedule(start)
 	require.Equal(t, jobs.Queued, w.job("x").Phase)
-	f, err := topology.ReadOpenB(strings.NewReader("sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,2,T4\nn1,64000,262144,0,\n"))
+	f, err := topology.ReadOpenB(strings.NewReader("sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,2,T4\nn1,64000,262144,0,\nn2,1500,1024,0,\n"))
 	require.NoError(t, err)
 	w.fleet(start, topology.Change{Add: f.Nodes, Shapes: f.Shapes})
-	require.Equal(t, 2, w.s.Cluster.Count())
+	require.Equal(t, 3, w.s.Cluster.Count())
 	w.schedule(start)
-	require.Equal(t, jobs.Running, w.job("x").Phase)
-	_, ok := w.s.PoolOf("n1")
-	require.False(t, ok)
+	require.Equal(t, "standby/org/T4-x2", w.job("x").Claim)
+	require.Equal(t, "standby/org/cpu-64", w.job("y").Claim)
+	pool, ok := w.s.PoolOf("n2")
+	require.True(t, ok)
+	require.Equal(t, "cpu-1500m", pool)
+	_, gpus, _ := w.s.PoolFacts("cpu-64")
+	require.Zero(t, gpus)
+	w.do(start, "book", func(s *state.State, at time.Time) error {
+		_, err := commands.Book{ID: "b", Owner: "org", Pool: "cpu-64", Nodes: 1, Start: start.Add(time.Hour), End: start.Add(2 * time.Hour)}.Do(s, at)
+		return err
+	})
+	c, _ := w.s.Ledger.Find("b")
+	require.Equal(t, []quota.Amount{{Key: state.CPUKey, N: 64_000}}, c.Amounts)
+	restored, err := state.Restore(w.s.Seq(), snapshot(t, w.s))
+	require.NoError(t, err)
+	require.NoError(t, restored.Check())
+	w.schedule(start.Add(time.Hour)) // the booking has begun: the job moves into it
+	require.Equal(t, "b", w.job("y").Claim)
+	w.fleet(start.Add(70*time.Minute), topology.Change{Remove: []topology.NodeID{"n1"}}) // and its pool is empty now
+	w.schedule(start.Add(3 * time.Hour))
 }
 
 // Weeks of downtime cost a record in proportion to the work, not to the weeks,
@@ -226,7 +245,7 @@ func TestBackToBack(t *testing.T) {
 	}
 	for i := range 2 { // two of the three nodes are out
 		w.do(start, "cordon", func(s *state.State, at time.Time) error {
-			_, err := commands.Cordon{Node: fmt.Sprintf("g%d", i), Owner: "human/ada"}.Do(s, at)
+			_, err := commands.Cordon{Node: fmt.Sprintf("g%d", i), Owner: "human/oncall"}.Do(s, at)
 			return err
 		})
 	}
@@ -253,7 +272,7 @@ func TestHoldThatBeginsNow(t *testing.T) {
 		i, _ := w.s.Cluster.Index(topology.NodeID(node))
 		if w.s.Fleet.Free(i).Pods == 0 {
 			w.do(start, "cordon", func(s *state.State, at time.Time) error {
-				_, err := commands.Cordon{Node: node, Owner: "human/ada"}.Do(s, at)
+				_, err := commands.Cordon{Node: node, Owner: "human/oncall"}.Do(s, at)
 				return err
 			})
 		}

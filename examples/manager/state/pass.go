@@ -10,8 +10,8 @@ import (
 	"github.com/berth-gpu/berth/reservation"
 )
 
-// errNoRoom stands for a refusal that nobody asked to have explained.
-var errNoRoom = errors.New("no room")
+// ErrNoRoom stands for a refusal that nobody asked to have explained.
+var ErrNoRoom = errors.New("no room")
 
 // demand is what a pool was asked for on behalf of a tenant.
 type demand struct{ count, milli, cpu, memory int64 }

@@ -41,19 +41,47 @@ var ErrWaits = errors.New("job waits")
 // that would do.
 type WaitError struct {
 	Job     string
-	Reasons []error // *quota.ExceededError, *allocator.UnplaceableError, *reservation.ConflictError
+	Reasons []WaitReason // none: no pool has nodes that would do, see None
+	None    string       // what no pool has
 }
+
+// A WaitReason is what one booking or pool lacks.
+type WaitReason struct {
+	Booking string // "" for a pool
+	Pool    string // "" for a booking
+	Err     error  // *quota.ExceededError, *allocator.UnplaceableError, *reservation.ConflictError, or [ErrNoRoom]
+}
+
+// Error names the booking or pool.
+func (r WaitReason) Error() string {
+	if r.Booking != "" {
+		return fmt.Sprintf("booking %q: %v", r.Booking, r.Err)
+	}
+	return fmt.Sprintf("pool %q: %v", r.Pool, r.Err)
+}
+
+// Unwrap returns the refusal.
+func (r WaitReason) Unwrap() error { return r.Err }
 
 // Error lists the reasons.
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("job %q waits: %v", e.Job, errors.Join(e.Reasons...))
+	if len(e.Reasons) == 0 {
+		return fmt.Sprintf("job %q waits: %s", e.Job, e.None)
+	}
+	return fmt.Sprintf("job %q waits: %v", e.Job, errors.Join(e.Unwrap()...))
 }
 
 // Is reports whether target is [ErrWaits].
 func (e *WaitError) Is(target error) bool { return target == ErrWaits }
 
 // Unwrap returns the reasons.
-func (e *WaitError) Unwrap() []error { return e.Reasons }
+func (e *WaitError) Unwrap() []error {
+	out := make([]error, len(e.Reasons))
+	for i, r := range e.Reasons {
+		out[i] = r
+	}
+	return out
+}
 
 // Place starts a queued job: inside an active booking of its tenant if one has
 // room, else on standby seats, charged singly. A refusal is a *WaitError, whatever
@@ -65,8 +93,8 @@ func (s *State) Place(at time.Time, j *jobs.Job) error {
 		switch done, err := s.placeInBooking(at, j, b); {
 		case done:
 			return nil
-		case err != nil && !errors.Is(err, allocator.ErrUnplaceable):
-			w.Reasons = append(w.Reasons, err)
+		case err != nil && !never(err): // a booking of other hardware has nothing to do with it
+			w.Reasons = append(w.Reasons, WaitReason{Booking: b.ID, Err: err})
 		}
 	}
 	for _, e := range s.pools.ordered {
@@ -74,7 +102,7 @@ func (s *State) Place(at time.Time, j *jobs.Job) error {
 			continue
 		}
 		if s.hopeless(e, j) {
-			w.Reasons = append(w.Reasons, errNoRoom)
+			w.Reasons = append(w.Reasons, WaitReason{Pool: e.name, Err: ErrNoRoom})
 			continue
 		}
 		reason := s.placeStandby(at, j, e)
@@ -82,12 +110,21 @@ func (s *State) Place(at time.Time, j *jobs.Job) error {
 			return nil
 		}
 		s.noteRefusal(e, j)
-		w.Reasons = append(w.Reasons, reason)
+		w.Reasons = append(w.Reasons, WaitReason{Pool: e.name, Err: reason})
 	}
 	if len(w.Reasons) == 0 {
-		w.Reasons = append(w.Reasons, fmt.Errorf("%w: no pool has nodes with %d GPUs of a model in %q", ErrInvalid, j.GPUs, j.Models))
+		w.None = fmt.Sprintf("no pool has nodes with %d GPUs", max(j.GPUs, 1))
+		if len(j.Models) > 0 {
+			w.None += " of " + strings.Join(j.Models, " or ")
+		}
 	}
 	return w
+}
+
+// never reports whether a refusal says that not even empty nodes would do.
+func never(err error) bool {
+	e, ok := errors.AsType[*allocator.UnplaceableError](err)
+	return ok && e.Never
 }
 
 // serves reports whether nodes of a pool could ever carry a pod of the job.
@@ -111,6 +148,13 @@ func (s *State) placeInBooking(at time.Time, j *jobs.Job, b reservation.Booking)
 	if len(r.Nodes) == 0 {
 		return false, nil
 	}
+	if !s.explain {
+		if fits, err := s.Fleet.Fit(at, r); err != nil {
+			return false, err
+		} else if !fits {
+			return false, ErrNoRoom
+		}
+	}
 	if _, err := s.Fleet.Place(at, r); err != nil {
 		return false, err
 	}
@@ -133,7 +177,7 @@ func (s *State) placeStandby(at time.Time, j *jobs.Job, e poolEntry) error {
 		if fits, err := s.Fleet.Fit(at, r); err != nil {
 			return err
 		} else if !fits {
-			return errNoRoom
+			return ErrNoRoom
 		}
 	}
 	plan, err := s.Fleet.Plan(at, r)
@@ -165,7 +209,7 @@ func ask(j *jobs.Job, claim string) allocator.Request {
 
 func amounts(j *jobs.Job, e poolEntry) []quota.Amount {
 	if m := j.Milli(); m > 0 {
-		return []quota.Amount{{Key: e.key(), N: m}}
+		return []quota.Amount{{Key: e.key, N: m}}
 	}
 	return []quota.Amount{{Key: CPUKey, N: max(int64(j.Count)*j.CPUMilli, 1)}}
 }

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/berth-gpu/berth/quota"
@@ -30,22 +32,56 @@ func PoolName(model string, gpus int) string {
 	return fmt.Sprintf("%s-x%d", model, gpus)
 }
 
+// CPUPoolName returns the name of the pool of nodes without a GPU that have so
+// much CPU: "cpu-64" for 64 cores, "cpu-1500m" for one and a half.
+func CPUPoolName(cpuMilli int64) string {
+	if cpuMilli%1000 == 0 {
+		return fmt.Sprintf("cpu-%d", cpuMilli/1000)
+	}
+	return fmt.Sprintf("cpu-%dm", cpuMilli)
+}
+
+// cpuLabel is the label of a pool of nodes without a GPU, before their CPU in
+// thousandths: the calendar keeps it for as long as the pool has bookings.
+const cpuLabel = "cpu-milli/"
+
+// cpuOf returns the CPU of each node of a pool, if its nodes have no GPU. Their
+// GPUsPerUnit is 1 in the calendar, which knows no unit without one.
+func cpuOf(p reservation.Pool) (milli int64, ok bool) {
+	rest, ok := strings.CutPrefix(p.Label, cpuLabel)
+	if !ok || p.GPUsPerUnit != 1 {
+		return 0, false
+	}
+	milli, err := strconv.ParseInt(rest, 10, 64)
+	return milli, err == nil && p.Name == CPUPoolName(milli)
+}
+
+// NodePrice returns what one node of a pool is charged under, and how much of it:
+// thousandths of its model's GPUs, or of a CPU where it has no GPU.
+func NodePrice(p reservation.Pool) (key quota.Key, perNode int64) {
+	if milli, ok := cpuOf(p); ok {
+		return CPUKey, max(milli, 1)
+	}
+	return GPUKey(p.Label), p.GPUsPerUnit * MilliPerGPU
+}
+
 // PoolsByModel makes one pool of all nodes that have the same GPU model and the
-// same number of GPUs: units of a pool must be equal, or counts would not be
-// exact. Nodes without a GPU are in no pool: nobody books them.
+// same number of GPUs, and one of all nodes without a GPU that have as much CPU:
+// units of a pool must be equal, or counts would not be exact.
 func PoolsByModel(c *topology.Cluster, p reservation.Policy) []reservation.Pool {
 	byName := map[string]*reservation.Pool{}
 	for n := range c.Nodes() {
 		shape := c.Shape(n)
-		if shape.GPUs() == 0 {
-			continue
+		cpu := shape.CPUMilli()
+		pool := &reservation.Pool{Name: CPUPoolName(cpu), Label: fmt.Sprint(cpuLabel, cpu), GPUsPerUnit: 1, Policy: p}
+		if gpus := shape.GPUs(); gpus > 0 {
+			model := shape.Model().Name
+			pool = &reservation.Pool{Name: PoolName(model, gpus), Label: model, GPUsPerUnit: int64(gpus), Policy: p}
 		}
-		name := PoolName(shape.Model().Name, shape.GPUs())
-		pool := byName[name]
-		if pool == nil {
-			pool = &reservation.Pool{Name: name, Label: shape.Model().Name, GPUsPerUnit: int64(shape.GPUs()), Policy: p}
-			byName[name] = pool
+		if known := byName[pool.Name]; known != nil {
+			pool = known
 		}
+		byName[pool.Name] = pool
 		spare, _ := c.Label(n, SpareLabel)
 		pool.Units = append(pool.Units, reservation.Unit{Name: string(c.ID(n)), Spare: spare == "true"})
 	}
@@ -72,8 +108,10 @@ type poolIndex struct {
 
 type poolEntry struct {
 	name  string
-	model string
+	model string // "" where nodes have no GPU
 	gpus  int64
+	key   quota.Key // see NodePrice
+	price int64
 	nodes []topology.NodeID
 }
 
@@ -81,6 +119,10 @@ func indexPools(s *State) *poolIndex {
 	x := &poolIndex{of: map[topology.NodeID]string{}, byName: map[string]poolEntry{}}
 	for p := range s.Calendar.Pools() {
 		e := poolEntry{name: p.Name, model: p.Label, gpus: p.GPUsPerUnit}
+		if _, ok := cpuOf(p); ok {
+			e.model, e.gpus = "", 0
+		}
+		e.key, e.price = NodePrice(p)
 		for _, u := range p.Units {
 			x.of[topology.NodeID(u.Name)] = p.Name
 			if !u.Spare {
@@ -89,7 +131,7 @@ func indexPools(s *State) *poolIndex {
 		}
 		x.ordered = append(x.ordered, e)
 		x.byName[e.name] = e
-		x.lead = max(x.lead, p.Policy.Prep+p.Policy.BindLead+15*time.Minute)
+		x.lead = max(x.lead, p.Policy.Prep+p.Policy.Defaults().BindLead+15*time.Minute)
 		x.tail = max(x.tail, p.Policy.Grace+p.Policy.Cleanup)
 	}
 	slices.SortFunc(x.ordered, func(a, b poolEntry) int {
@@ -104,11 +146,15 @@ func (s *State) PoolOf(n topology.NodeID) (string, bool) {
 	return p, ok
 }
 
-// PoolFacts returns the GPU model of a pool and the GPUs of each of its nodes.
+// PoolFacts returns the GPU model of a pool and the GPUs of each of its nodes:
+// none, where they have no GPU.
 func (s *State) PoolFacts(pool string) (model string, gpus int64, ok bool) {
 	e, ok := s.pools.byName[pool]
 	return e.model, e.gpus, ok
 }
 
-// key returns the quota key that a pool's GPUs are charged under.
-func (e poolEntry) key() quota.Key { return GPUKey(e.model) }
+// PoolPrice returns what a node of a pool is charged under, see [NodePrice].
+func (s *State) PoolPrice(pool string) (key quota.Key, perNode int64, ok bool) {
+	e, ok := s.pools.byName[pool]
+	return e.key, e.price, ok
+}

@@ -101,12 +101,12 @@ func draw(t *rapid.T, now time.Time) command {
 	case 9:
 		step := health.Step(rapid.IntRange(0, 4).Draw(t, "step"))
 		return command{"cordon", func(s *state.State, at time.Time) error {
-			_, err := commands.Cordon{Node: node, Owner: "human/ada", Step: step, Reason: "test"}.Do(s, at)
+			_, err := commands.Cordon{Node: node, Owner: "human/oncall", Step: step, Reason: "test"}.Do(s, at)
 			return err
 		}}
 	case 10:
 		return command{"uncordon", func(s *state.State, at time.Time) error {
-			return commands.Uncordon{Node: node, Owner: "human/ada"}.Do(s, at)
+			return commands.Uncordon{Node: node, Owner: "human/oncall"}.Do(s, at)
 		}}
 	default:
 		return command{"schedule", func(s *state.State, at time.Time) error { _, err := commands.Schedule{}.Do(s, at); return err }}

@@ -170,7 +170,8 @@ func TestJournalFile(t *testing.T) {
 	require.Nil(t, cut)
 	require.Equal(t, uint64(1000), last)
 
-	// Reservation scenario 36: cut in the last record, damage in record 500.
+	// A file that ends inside its last record was cut by a crash: that is reported.
+	// Damage before the end, here in record 500, is an error that names the record.
 	last, cut, err = read(file[:len(file)-3])
 	require.NoError(t, err)
 	require.Equal(t, uint64(999), last)

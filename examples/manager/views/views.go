@@ -52,9 +52,12 @@ type Pool struct {
 	Spares      int64  `json:"spares"`
 	Busy        int64  `json:"busy_milli"` // GPU thousandths that run work now
 	Capacity    int64  `json:"capacity_milli"`
+	// CPU of each node, where nodes have no GPU; such a pool's Busy and Capacity are 0.
+	CPUMilliPerNode int64 `json:"cpu_milli_per_node,omitempty"`
 }
 
-// A Bin is one column of an availability chart, in nodes.
+// A Bin is one column of an availability chart, in nodes, or in GPUs where a
+// whole model is shown.
 type Bin struct {
 	Start    time.Time `json:"start"`
 	End      time.Time `json:"end"`
@@ -97,6 +100,16 @@ type Outage struct {
 	Nodes  []string  `json:"nodes"`
 	Start  time.Time `json:"start"`
 	End    time.Time `json:"end,omitzero"` // none: open-ended
+}
+
+// ModelAvailability is all pools of one GPU model over time, in GPUs.
+type ModelAvailability struct {
+	Model string    `json:"model"`
+	Pools []Pool    `json:"pools"`
+	GPUs  int64     `json:"gpus"` // bookable, without spares and outages now
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Bins  []Bin     `json:"bins"`
 }
 
 // A QuotaNode is one tenant of the tree with its figures per key.
@@ -150,6 +163,7 @@ type Node struct {
 	Model   string   `json:"model"`
 	Tenant  string   `json:"tenant,omitempty"` // whom it serves now; "other tenants" for a viewer who is not it
 	GPUs    []int64  `json:"gpus"`             // thousandths in use, per GPU; all of it on a node of others
+	CPU     int64    `json:"cpu_milli"`        // all the node has
 	CPUFree int64    `json:"cpu_free_milli"`
 	MemFree int64    `json:"memory_free_mib"`
 	Booking string   `json:"booking,omitempty"` // the firm booking whose seat it is now
@@ -198,12 +212,19 @@ type Offer struct {
 	End   time.Time `json:"end"`
 }
 
+// Offers is the answer to "when could I?": what could be had, which may be
+// nothing, and why the wish itself cannot, if it cannot.
+type Offers struct {
+	Offers  []Offer  `json:"offers"` // the exact one first, if it can be had
+	Refusal *Refusal `json:"refusal,omitempty"`
+}
+
 // A Refusal says why something cannot be had and what would help. It is also
 // the body of a problem+json answer.
 type Refusal struct {
 	Code     string    `json:"code"`   // stable, for programs
 	Title    string    `json:"title"`  // one line, for people
-	Detail   string    `json:"detail"` // the limiting facts
+	Detail   string    `json:"detail"` // the limiting facts, in lines
 	Status   int       `json:"status"` // of the HTTP answer
 	Blockers []Blocker `json:"blockers,omitempty"`
 	Help     []string  `json:"help,omitempty"`
@@ -228,7 +249,8 @@ type Blocker struct {
 type Source interface {
 	Overview(viewer string) Overview
 	Availability(viewer, pool string, from, to time.Time, bins int) (Availability, error)
-	Offers(viewer string, r BookRequest) ([]Offer, error) // the exact one first, if it can be had
+	ModelAvailability(viewer, model string, from, to time.Time, bins int) (ModelAvailability, error)
+	Offers(viewer string, r BookRequest) (Offers, error)
 	Quota(viewer string) []QuotaNode
 	Queue(viewer string, limit int) Queue
 	Fleet(viewer, pool string) (FleetMap, error) // pool "" means all

@@ -52,6 +52,7 @@ func parsePages() map[string]*template.Template {
 	for name, files := range map[string][]string{
 		"overview": {"overview.html"},
 		"calendar": {"calendar.html", "booking.html", "form.html", "answer.html"},
+		"model":    {"model.html"},
 		"fleet":    {"fleet.html"},
 		"node":     {"node.html"},
 		"quota":    {"quota.html"},

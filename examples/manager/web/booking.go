@@ -80,7 +80,9 @@ func (s *server) book(viewer string, r *http.Request) (result, error) {
 	offers := ans.Refusal.Offers
 	if len(offers) == 0 {
 		// The refusal is the answer; offers are an extra that may fail too.
-		offers, _ = s.src.Offers(viewer, req)
+		if o, err := s.src.Offers(viewer, req); err == nil {
+			offers = o.Offers
+		}
 	}
 	for _, o := range offers {
 		ans.Offers = append(ans.Offers, offer{Offer: o, ID: newID(), Owner: req.Owner, GPUs: o.Nodes * perNode(over.Pools, o.Pool)})

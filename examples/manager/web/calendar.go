@@ -64,6 +64,9 @@ type where struct {
 }
 
 func (s *server) calendar(viewer string, r *http.Request) (result, error) {
+	if model := r.Form.Get("model"); model != "" {
+		return s.model(viewer, r, model)
+	}
 	at := where{pool: r.Form.Get("pool"), days: s.opt.Days, booking: r.Form.Get("booking"), said: r.Form.Get("said")}
 	if err := at.readDays(r.Form.Get("days")); err != nil {
 		return result{}, err
@@ -116,7 +119,11 @@ func (w *where) reach(now, end time.Time) {
 func (s *server) newCalendar(viewer string, at where) (*calendarPage, error) {
 	page := &calendarPage{base: s.base(viewer, "Calendar", "calendar"), Days: at.days, Spans: spans, HoldFor: s.opt.HoldFor}
 	pools := page.Over.Pools
-	if at.pool == "" && len(pools) > 0 {
+	if at.pool == "" {
+		if len(pools) == 0 {
+			page.live("/calendar", nil)
+			return page, nil // the page says that nodes are missing
+		}
 		at.pool = largest(pools)
 	}
 	if !slices.ContainsFunc(pools, func(p views.Pool) bool { return p.Name == at.pool }) {
@@ -129,8 +136,8 @@ func (s *server) newCalendar(viewer string, at where) (*calendarPage, error) {
 		return nil, err
 	}
 	now := page.Over.Now
-	page.Availability, page.Title, page.Words = a, at.pool+" calendar", inWords(a)
-	page.Wide, page.Narrow = chart(a, now, wide), chart(a, now, narrow)
+	page.Availability, page.Title, page.Words = a, at.pool+" calendar", inNodes(a).words()
+	page.Wide, page.Narrow = chart(inNodes(a), now, wide), chart(inNodes(a), now, narrow)
 	page.GanttW, page.GanttN = gantt(a, now, page.palette, wide), gantt(a, now, page.palette, narrow)
 	page.Table = byDay(a.Bins)
 	for _, b := range a.Bookings {

@@ -30,6 +30,24 @@ const (
 	chartBottom = 28 // room for the dates
 )
 
+// A curve is what a chart shows: how much is free of what there is, over time.
+type curve struct {
+	name     string
+	unit     string // "node" or "GPU"
+	many     string
+	count    int64 // of the units there are now
+	from, to time.Time
+	bins     []views.Bin
+}
+
+func inNodes(a views.Availability) curve {
+	return curve{a.Pool.Name, "node", "nodes", a.Pool.Nodes, a.From, a.To, a.Bins}
+}
+
+func inGPUs(m views.ModelAvailability) curve {
+	return curve{m.Model, "GPU", "GPUs", m.GPUs, m.From, m.To, m.Bins}
+}
+
 // A run is adjoining bins with the same figures.
 type run = views.Bin
 
@@ -47,20 +65,20 @@ func runs(bins []views.Bin) []run {
 	return out
 }
 
-// chart draws a pool's free nodes over time: the nodes that are free in the
+// chart draws what is free over time: what is free in the
 // whole of a bin solid, those free in a part of it lighter, what is taken grey
 // up to the line of the capacity, and a shortfall red below zero.
-func chart(a views.Availability, now time.Time, z size) template.HTML {
-	rs := runs(a.Bins)
-	lo, hi := bounds(rs, a.Pool.Nodes)
-	ax := timeAxis{a.From, a.To, z.left, z.w - z.right}
+func chart(c curve, now time.Time, z size) template.HTML {
+	rs := runs(c.bins)
+	lo, hi := bounds(rs, c.count)
+	ax := timeAxis{c.from, c.to, z.left, z.w - z.right}
 	y0, y1 := z.h-chartBottom, float64(chartTop)
 	y := func(v int64) float64 { return y0 - (y0-y1)*float64(v-lo)/float64(hi-lo) }
 
 	var s svg
 	s.open("svg", "class", "chart "+z.class, "viewBox", fmt.Sprintf("0 0 %g %g", z.w, z.h), "role", "img",
-		"aria-label", "Free nodes of "+a.Pool.Name+" over time. "+inWords(a),
-		"data-from", a.From.Unix(), "data-to", a.To.Unix(), "data-x0", ax.x0, "data-x1", ax.x1, "data-w", z.w)
+		"aria-label", "Free "+c.many+" of "+c.name+" over time. "+c.words(),
+		"data-from", c.from.Unix(), "data-to", c.to.Unix(), "data-x0", ax.x0, "data-x1", ax.x1, "data-w", z.w)
 	for _, v := range levels(lo, hi, 5) {
 		s.el("line", "class", "grid", "x1", ax.x0, "x2", ax.x1, "y1", y(v), "y2", y(v))
 		s.text("text", number(v), "class", "tick end", "x", ax.x0-7, "y", y(v)+4)
@@ -74,7 +92,7 @@ func chart(a views.Availability, now time.Time, z size) template.HTML {
 	s.el("path", "class", "short", "d", area(rs, ax, y, func(r run) (int64, int64) { return r.Min, 0 }))
 	s.el("path", "class", "capline", "d", steps(rs, ax, y))
 	if n := len(rs); n > 0 {
-		s.text("text", number(rs[n-1].Capacity)+" nodes", "class", "tick end", "x", ax.x1, "y", y(rs[n-1].Capacity)-7)
+		s.text("text", number(rs[n-1].Capacity)+" "+c.many, "class", "tick end", "x", ax.x1, "y", y(rs[n-1].Capacity)-7)
 	}
 	timeTicks(&s, ax, z, y1, y0, true)
 	s.el("line", "class", "zero", "x1", ax.x0, "x2", ax.x1, "y1", y(0), "y2", y(0))
@@ -82,7 +100,7 @@ func chart(a views.Availability, now time.Time, z size) template.HTML {
 	for _, r := range rs {
 		x := ax.x(r.Start)
 		s.open("rect", "class", "hover", "x", x, "y", y1, "width", ax.x(r.End)-x, "height", y0-y1)
-		s.text("title", facts(r))
+		s.text("title", c.facts(r))
 		s.end("rect")
 	}
 	s.el("rect", "class", "pick", "x", ax.x0, "y", y1, "width", 0, "height", y0-y1)
@@ -177,24 +195,24 @@ func nowMark(s *svg, ax timeAxis, now time.Time, top, bottom float64, word bool)
 	}
 }
 
-func facts(r run) string {
+func (c curve) facts(r run) string {
 	free := number(r.Min)
 	if r.Max != r.Min {
 		free += " to " + number(r.Max)
 	}
 	if r.Min < 0 {
-		return fmt.Sprintf("%s – %s: %s nodes short of %s", brief(r.Start), brief(r.End), number(-r.Min), number(r.Capacity))
+		return fmt.Sprintf("%s – %s: %s short of %s", brief(r.Start), brief(r.End), plural(-r.Min, c.unit, c.many), number(r.Capacity))
 	}
-	return fmt.Sprintf("%s – %s: %s of %s nodes free", brief(r.Start), brief(r.End), free, number(r.Capacity))
+	return fmt.Sprintf("%s – %s: %s of %s free", brief(r.Start), brief(r.End), free, plural(r.Capacity, c.unit, c.many))
 }
 
-// inWords says what the chart shows, for those who cannot see it.
-func inWords(a views.Availability) string {
-	if len(a.Bins) == 0 {
+// words says what the chart shows, for those who cannot see it.
+func (c curve) words() string {
+	if len(c.bins) == 0 {
 		return "Nothing is known of this time."
 	}
-	least, most := a.Bins[0], a.Bins[0]
-	for _, b := range a.Bins {
+	least, most := c.bins[0], c.bins[0]
+	for _, b := range c.bins {
 		if b.Min < least.Min {
 			least = b
 		}
@@ -202,10 +220,10 @@ func inWords(a views.Availability) string {
 			most = b
 		}
 	}
-	s := fmt.Sprintf("Between %s and %s of %s nodes are free; the fewest from %s.",
-		number(max(least.Min, 0)), number(most.Max), number(a.Pool.Nodes), brief(least.Start))
+	s := fmt.Sprintf("Between %s and %s of %s are free; the fewest from %s.",
+		number(max(least.Min, 0)), number(most.Max), plural(c.count, c.unit, c.many), brief(least.Start))
 	if least.Min < 0 {
-		s += fmt.Sprintf(" At worst %s booked nodes are missing.", number(-least.Min))
+		s += fmt.Sprintf(" At worst %s missing.", plural(-least.Min, "booked "+c.unit+" is", "booked "+c.many+" are"))
 	}
 	return s
 }

@@ -13,8 +13,9 @@
 //
 // # Pages
 //
-//	GET  /            overview: figures and every pool's next days
-//	GET  /calendar    one pool: chart, bookings, form (pool, days, booking)
+//	GET  /            overview: figures, every GPU model's and every pool's next days
+//	GET  /calendar    one pool: chart, bookings, form (pool, days, booking);
+//	                  or all pools of one GPU model: chart (model, days)
 //	POST /book        action=check, hold or book
 //	POST /confirm     keep a held booking
 //	POST /cancel      give a booking back

@@ -79,6 +79,8 @@ func TestQuotaBar(t *testing.T) {
 	require.NotContains(t, bar, "borrowed")
 	row := newKeyRow(views.QuotaKey{Key: "gpu-milli/G2", Nominal: 1_537_250, Used: 499}, "t0")
 	require.Equal(t, []string{"G2", "GPUs", "1,537.3", "0.5"}, []string{row.Name, row.Unit, row.Nominal, row.Used})
+	row = newKeyRow(views.QuotaKey{Key: "cpu-milli", Nominal: 120_000_000}, "t0")
+	require.Equal(t, []string{"CPU", "cores", "120,000"}, []string{row.Name, row.Unit, row.Nominal})
 	row = newKeyRow(views.QuotaKey{Key: "nodes", Nominal: 12_000}, "t0")
 	require.Equal(t, []string{"nodes", "", "12,000"}, []string{row.Name, row.Unit, row.Nominal})
 }
@@ -93,6 +95,23 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "–", percent(1, 0))
 	require.Equal(t, "50.0 %", percent(1, 2))
 	require.NotPanics(t, func() { number(math.MinInt64); milli(math.MinInt64) })
+}
+
+func TestWordsOfCurves(t *testing.T) {
+	bins := []views.Bin{{Start: at(0), End: at(1), Min: 3, Max: 8, Capacity: 8}, {Start: at(1), End: at(2), Min: -1, Max: 0, Capacity: 7}}
+	gpus := inGPUs(views.ModelAvailability{Model: "T4", GPUs: 8, Bins: bins})
+	require.Equal(t, "Between 0 and 8 of 8 GPUs are free; the fewest from Mon 9 Mar 01:00. At worst 1 booked GPU is missing.", gpus.words())
+	require.Contains(t, gpus.facts(bins[0]), "3 to 8 of 8 GPUs free")
+	nodes := inNodes(views.Availability{Pool: views.Pool{Nodes: 1}, Bins: bins})
+	require.Contains(t, nodes.facts(bins[1]), "1 node short of 7")
+}
+
+// A node without a GPU shows how much of its CPU is in use.
+func TestNodeWithoutGPU(t *testing.T) {
+	pic := string(nodeMap([]views.Node{{ID: "c1", CPU: 64_000, CPUFree: 16_000}}, newPalette(nil)))
+	require.Contains(t, pic, "48 of 64 CPU cores in use")
+	require.Contains(t, pic, `class="u" d="M2 3.8h7v5.3h-7Z"`, "three quarters of its only square")
+	require.Zero(t, cpuUse(views.Node{}))
 }
 
 func TestPaletteIsStable(t *testing.T) {
@@ -112,7 +131,7 @@ func FuzzPictures(f *testing.F) {
 			Outages:  []views.Outage{{Reason: owner, Nodes: []string{phase}, Start: at(1)}}}
 		p := newPalette([]string{owner})
 		node := views.Node{ID: owner, Tenant: phase, GPUs: []int64{low, high, nodes}, Holds: []views.Hold{{Reason: phase}}}
-		for _, pic := range []string{string(chart(a, at(1), wide)), string(gantt(a, at(1), p, narrow)), string(spark(a)), string(nodeMap([]views.Node{node}, p))} {
+		for _, pic := range []string{string(chart(inNodes(a), at(1), wide)), string(gantt(a, at(1), p, narrow)), string(spark(inNodes(a))), string(nodeMap([]views.Node{node}, p))} {
 			d := xml.NewDecoder(strings.NewReader("<x>" + strings.ToValidUTF8(strings.Map(printable, pic), "") + "</x>"))
 			for {
 				tok, err := d.Token()

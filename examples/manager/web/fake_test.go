@@ -45,6 +45,8 @@ func newFake() *fake {
 		f.pools = append(f.pools, views.Pool{Name: name, Model: p.model, GPUsPerNode: p.gpus, Nodes: p.nodes, Capacity: 1000 * p.gpus * p.nodes})
 		f.furnish(f.pools[len(f.pools)-1])
 	}
+	f.pools = append(f.pools, views.Pool{Name: "cpu-96", Nodes: 12, CPUMilliPerNode: 96_000})
+	f.furnish(f.pools[len(f.pools)-1])
 	for i := range 24 {
 		f.queue.Waiting = append(f.queue.Waiting, waitingJob(i, f.tenants[i%4]))
 		f.queue.Running = append(f.queue.Running, views.Job{ID: fmt.Sprintf("openb-pod-%04d", 5100-i), Tenant: f.tenants[i*3%4], Ask: "1 pod × 1 GPU of T4",
@@ -87,7 +89,7 @@ func (f *fake) furnish(p views.Pool) {
 		}
 	}
 	for i := range p.Nodes {
-		n := views.Node{ID: fmt.Sprintf("%s-%04d", p.Name, i), Pool: p.Name, Model: p.Model, GPUs: make([]int64, p.GPUsPerNode), CPUFree: 24500, MemFree: 131072}
+		n := views.Node{ID: fmt.Sprintf("%s-%04d", p.Name, i), Pool: p.Name, Model: p.Model, GPUs: make([]int64, p.GPUsPerNode), CPU: 96_000, CPUFree: 24500, MemFree: 131072}
 		if i%7 != 6 {
 			n.Tenant = f.tenants[i/9%4]
 			for g := range n.GPUs {
@@ -234,10 +236,36 @@ func redact(viewer string, b views.Booking) views.Booking {
 
 func (f *fake) least(p views.Pool, from, to time.Time) int64 { return f.bin(p, from, to).Min }
 
-func (f *fake) Offers(_ string, r views.BookRequest) ([]views.Offer, error) {
+func (f *fake) Offers(_ string, r views.BookRequest) (views.Offers, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.offers(r), nil
+	return views.Offers{Offers: f.offers(r)}, nil
+}
+
+func (f *fake) ModelAvailability(_, model string, from, to time.Time, bins int) (views.ModelAvailability, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := views.ModelAvailability{Model: model, From: from, To: to}
+	for _, p := range f.pools {
+		if p.Model == model {
+			p, _ = f.pool(p.Name)
+			m.Pools = append(m.Pools, p)
+			m.GPUs += p.Nodes * p.GPUsPerNode
+		}
+	}
+	if len(m.Pools) == 0 || f.broken != nil {
+		return m, cmpErr(f.broken, &views.Refusal{Code: "not-found", Title: "not found", Detail: fmt.Sprintf("GPU model %q", model), Status: 404})
+	}
+	step := to.Sub(from) / time.Duration(bins)
+	for i := range bins {
+		b := views.Bin{Start: from.Add(time.Duration(i) * step), End: from.Add(time.Duration(i+1) * step)}
+		for _, p := range m.Pools { // the sum of the pools' own is near enough for a picture
+			x := f.bin(p, b.Start, b.End)
+			b.Min, b.Max, b.Capacity = b.Min+x.Min*p.GPUsPerNode, b.Max+x.Max*p.GPUsPerNode, b.Capacity+x.Capacity*p.GPUsPerNode
+		}
+		m.Bins = append(m.Bins, b)
+	}
+	return m, nil
 }
 
 func (f *fake) offers(r views.BookRequest) (out []views.Offer) {
@@ -321,10 +349,11 @@ func (f *fake) Cancel(_ context.Context, actor, id string) (views.Booking, error
 func (f *fake) Quota(string) []views.QuotaNode {
 	node := func(tenant, parent string, depth int, share int64) views.QuotaNode {
 		n := views.QuotaNode{Tenant: tenant, Parent: parent, Depth: depth}
-		for i, model := range []string{"G2", "G3", "T4", "V100M32"} {
-			nominal := share * []int64{4392, 312, 842, 204}[i] * 10
-			used := nominal * []int64{91, 40, 117, 66}[(i+len(tenant))%4] / 100
-			k := views.QuotaKey{Key: "gpu-milli/" + model, Nominal: nominal, Used: used, Guaranteed: min(used, nominal) * 3 / 5}
+		for i, key := range []string{"gpu-milli/G2", "gpu-milli/G3", "gpu-milli/NVIDIA-A100-SXM4-80GB", "gpu-milli/T4", "gpu-milli/V100M32", "cpu-milli"} {
+			// Figures as large as they get: a hundred thousand GPUs, a million cores.
+			nominal := share * []int64{4392, 312, 99_999, 842, 204, 1_234_567}[i] * 10
+			used := nominal / 100 * []int64{91, 40, 117, 66}[(i+len(tenant))%4]
+			k := views.QuotaKey{Key: key, Nominal: nominal, Used: used, Guaranteed: min(used, nominal) * 3 / 5}
 			k.Borrowed = max(used-nominal, 0)
 			k.Idle = max(nominal-used, 0)
 			if i == 1 {

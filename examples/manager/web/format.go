@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/berth-gpu/berth/examples/manager/views"
 )
 
 func funcs() template.FuncMap {
@@ -25,6 +27,8 @@ func funcs() template.FuncMap {
 		"meter":  meter,
 		"plural": plural,
 		"join":   strings.Join,
+
+		"pernode": perNodeWords,
 	}
 }
 
@@ -81,6 +85,14 @@ func plural(v any, one, many string) string {
 		return "1 " + one
 	}
 	return number(n) + " " + many
+}
+
+// perNodeWords says what a node of a pool has.
+func perNodeWords(p views.Pool) string {
+	if p.GPUsPerNode == 0 {
+		return "no GPU, " + milli(p.CPUMilliPerNode) + " CPU cores a node"
+	}
+	return plural(p.GPUsPerNode, "GPU", "GPUs") + " a node"
 }
 
 func percent(part, whole int64) string {

@@ -47,7 +47,11 @@ func nodeMap(nodes []views.Node, p palette) template.HTML {
 		s.open("a", "class", class, "href", "/node?id="+url.QueryEscape(n.ID), "tabindex", -1, "title", nodeFacts(n))
 		s.open("svg", "width", w, "height", h)
 		var all, used path
-		for i, milli := range n.GPUs {
+		squares := n.GPUs
+		if len(squares) == 0 { // its CPU instead, where the viewer may see it
+			squares = []int64{cpuUse(n)}
+		}
+		for i, milli := range squares {
 			x, y := float64(rim+i%cols*gpuStep), float64(rim+i/cols*gpuStep)
 			all.box(x, y, gpuSide, gpuSide)
 			if milli > 0 {
@@ -68,6 +72,14 @@ func nodeMap(nodes []views.Node, p palette) template.HTML {
 	return s.html()
 }
 
+// cpuUse is the part of a node's CPU that is in use, in thousandths.
+func cpuUse(n views.Node) int64 {
+	if n.CPU <= 0 {
+		return 0
+	}
+	return int64(1000 * (1 - float64(n.CPUFree)/float64(n.CPU)))
+}
+
 // nodeFacts is a node in a few lines, for the pointer that rests on it.
 func nodeFacts(n views.Node) string {
 	var busy, sum int64
@@ -77,13 +89,20 @@ func nodeFacts(n views.Node) string {
 			busy++
 		}
 	}
-	lines := []string{n.ID + " · " + n.Model}
+	lines := []string{n.ID}
+	if n.Model != "" {
+		lines[0] += " · " + n.Model
+	}
 	if n.Tenant != "" {
 		lines = append(lines, "serves "+n.Tenant)
 	} else {
 		lines = append(lines, "free")
 	}
-	lines = append(lines, fmt.Sprintf("%d of %s in use (%s)", busy, plural(len(n.GPUs), "GPU", "GPUs"), milli(sum)))
+	if len(n.GPUs) > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %s in use (%s)", busy, plural(len(n.GPUs), "GPU", "GPUs"), milli(sum)))
+	} else {
+		lines = append(lines, fmt.Sprintf("no GPU; %s of %s CPU cores in use", milli(max(n.CPU-n.CPUFree, 0)), milli(n.CPU)))
+	}
 	if n.Booking != "" {
 		lines = append(lines, "booking "+n.Booking)
 	}

@@ -45,22 +45,23 @@ func (s *server) queue(viewer string, r *http.Request) (result, error) {
 
 // reasons counts the reasons, the most frequent first.
 func reasons(jobs []views.Job) []reasonCount {
-	at := map[string]int{}
+	at := map[[2]string]int{}
 	var out []reasonCount
 	for _, j := range jobs {
 		if j.Reason == nil {
 			continue
 		}
-		i, ok := at[j.Reason.Code]
+		key := [2]string{j.Reason.Code, j.Reason.Title}
+		i, ok := at[key]
 		if !ok {
 			i = len(out)
-			at[j.Reason.Code] = i
+			at[key] = i
 			out = append(out, reasonCount{Code: j.Reason.Code, Title: j.Reason.Title})
 		}
 		out[i].Jobs++
 	}
 	slices.SortFunc(out, func(a, b reasonCount) int {
-		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Code, b.Code))
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Title, b.Title))
 	})
 	return out
 }

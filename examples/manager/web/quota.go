@@ -48,12 +48,15 @@ func (s *server) quota(viewer string, _ *http.Request) (result, error) {
 	return result{template: "quota", data: page}, nil
 }
 
-// newKeyRow writes a key's figures. Keys of GPU thousandths
-// ("gpu-milli/<model>") are shown in GPUs, all others as they are.
+// newKeyRow writes a key's figures. Keys of thousandths ("gpu-milli/<model>",
+// "cpu-milli") are shown in GPUs and cores, all others as they are.
 func newKeyRow(k views.QuotaKey, class string) keyRow {
 	write, row := number, keyRow{Name: k.Key}
 	if model, ok := strings.CutPrefix(k.Key, "gpu-milli/"); ok {
 		write, row.Name, row.Unit = milli, model, "GPUs"
+	}
+	if k.Key == "cpu-milli" {
+		write, row.Name, row.Unit = milli, "CPU", "cores"
 	}
 	row.Nominal, row.Used, row.Firm = write(k.Nominal), write(k.Used), write(k.Guaranteed)
 	row.Borrowed, row.Lent, row.Idle = write(k.Borrowed), write(k.Lent), write(k.Idle)

@@ -2,24 +2,20 @@
 
 package web
 
-import (
-	"html/template"
-
-	"github.com/berth-gpu/berth/examples/manager/views"
-)
+import "html/template"
 
 const sparkW, sparkH = 240, 46
 
 // spark draws the chart without its words, for the small multiples. It is
 // stretched to its place, so it has no text and no circle.
-func spark(a views.Availability) template.HTML {
-	rs := runs(a.Bins)
-	lo, hi := bounds(rs, a.Pool.Nodes)
-	ax := timeAxis{a.From, a.To, 0, sparkW}
+func spark(c curve) template.HTML {
+	rs := runs(c.bins)
+	lo, hi := bounds(rs, c.count)
+	ax := timeAxis{c.from, c.to, 0, sparkW}
 	y := func(v int64) float64 { return sparkH - 1 - (sparkH-2)*float64(v-lo)/float64(hi-lo) }
 	var s svg
 	s.open("svg", "class", "spark", "viewBox", "0 0 240 46", "preserveAspectRatio", "none", "role", "img",
-		"aria-label", inWords(a))
+		"aria-label", c.words())
 	s.el("path", "class", "taken", "d", area(rs, ax, y, func(r run) (int64, int64) { return max(r.Max, 0), r.Capacity }))
 	s.el("path", "class", "freemax", "d", area(rs, ax, y, func(r run) (int64, int64) { return max(r.Min, 0), r.Max }))
 	s.el("path", "class", "freemin", "d", area(rs, ax, y, func(r run) (int64, int64) { return 0, r.Min }))

@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,10 +125,20 @@ func (b tab) set(id, value string) {
 	b.eval(fmt.Sprintf(`(() => { const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); })()`, id, value))
 }
 
+// shot keeps a picture of the page if the run keeps artifacts: nothing is asked
+// of it, and a picture of a large page takes a second.
 func (b tab) shot(name string) {
 	b.Helper()
+	if !keepsPictures() {
+		return
+	}
 	png := result(b, chromedp.FullScreenshot(100))
 	require.NoError(b, os.WriteFile(filepath.Join(b.ArtifactDir(), name+".png"), png, 0o644))
+}
+
+func keepsPictures() bool {
+	f := flag.Lookup("test.artifacts")
+	return f != nil && f.Value.String() == "true"
 }
 
 // drag moves the pressed pointer over the chart between two parts of its width.
