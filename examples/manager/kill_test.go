@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,16 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/berth-gpu/berth/examples/manager/clock"
-	"github.com/berth-gpu/berth/examples/manager/jobs"
 	"github.com/berth-gpu/berth/examples/manager/state"
-	"github.com/berth-gpu/berth/examples/manager/views"
 	"github.com/berth-gpu/berth/quota"
 	"github.com/berth-gpu/berth/reservation"
 	"github.com/berth-gpu/berth/topology"
@@ -52,7 +47,7 @@ func smallFleet() (*state.State, error) {
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childEnv); path != "" {
-		child(path)
+		worker(path)
 		return
 	}
 	if os.Getenv(cliEnv) != "" {
@@ -62,67 +57,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child works on the store as fast as it can and prints what was answered,
-// until it is killed.
-func child(path string) {
-	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	d, err := openDaemon(path, func(at time.Time) clock.Clock {
-		if at.Before(start) {
-			at = start
-		}
-		return clock.NewFast(at, 20_000)
-	}, smallFleet)
-	if err != nil {
-		fmt.Println("error", err)
-		os.Exit(1)
-	}
-	ctx := context.Background()
-	go func() { fmt.Println("error", d.cell.Run(ctx)) }()
-	var out sync.Mutex
-	say := func(format string, args ...any) {
-		out.Lock()
-		defer out.Unlock()
-		_, _ = fmt.Printf(format+"\n", args...)
-	}
-	pid := os.Getpid()
-	for g := range 3 {
-		go func() {
-			r := rand.New(rand.NewPCG(uint64(pid), uint64(g)))
-			for i := 0; ; i++ {
-				id := fmt.Sprintf("%d-%d-%d", pid, g, i)
-				tenant := []string{"a", "b"}[r.IntN(2)]
-				switch r.IntN(4) {
-				case 0:
-					now := d.service.Overview("").Now
-					b, err := d.service.Book(ctx, tenant, views.BookRequest{ID: id, Owner: tenant, Pool: "T4-x4", Nodes: 1 + r.Int64N(2),
-						Start: now.Add(time.Hour).Truncate(time.Minute), End: now.Add(3 * time.Hour).Truncate(time.Minute)}, false)
-					if err == nil {
-						say("booking %s", b.ID)
-					}
-				case 1:
-					if _, err := d.service.Schedule(ctx, 0); err != nil {
-						say("error schedule %v", err)
-					}
-					for j := range d.cell.Load().Jobs.Running() {
-						if err := d.service.Finish(ctx, j.ID); err == nil {
-							say("finished %s", j.ID)
-						}
-						break
-					}
-				default:
-					if _, err := d.service.Submit(ctx, tenant, jobs.Job{ID: id, Tenant: tenant, Count: 1, GPUs: 1 + r.Int64N(2), CPUMilli: 100}, false); err == nil {
-						say("job %s", id)
-					}
-				}
-			}
-		}()
-	}
-	select {}
-}
-
-// kill -9 at a random moment, 200 times on one store: what was answered is
-// there, the books agree, and the next process goes on. (The page cache
-// survives a kill; power cuts are simulated in package store.)
+// TestKill9 kills a worker at a random moment, 200 times on one store: what was
+// answered is there, what was stored but not answered is shown and its request key
+// returns it, the books agree, and the next process goes on. (The page cache
+// survives a kill; for power cuts see TestPowerCutsOfManager.)
 func TestKill9(t *testing.T) {
 	rounds := kills
 	if testing.Short() {
@@ -130,43 +68,31 @@ func TestKill9(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "berth.db")
 	r := rand.New(rand.NewPCG(3, 3))
-	answered := 0
+	var all tally
+	var last uint64
 	for round := range rounds {
 		lines := killOne(t, path, time.Duration(1+r.IntN(25))*time.Millisecond)
-		began := time.Now()
-		d, err := openDaemon(path, func(at time.Time) clock.Clock { return clock.NewFast(at, 1) }, smallFleet)
+		d, err := openDaemon(path, stands, smallFleet)
 		require.NoError(t, err, "round %d", round)
-		recovery := time.Since(began)
-		s := d.cell.Load()
-		require.NoError(t, s.Check(), "round %d", round)
-		for _, line := range lines {
-			kind, id, _ := strings.Cut(line, " ")
-			switch kind {
-			case "job", "finished":
-				j, ok := s.Jobs.Find(id)
-				require.True(t, ok, "round %d: answered %s is lost", round, line)
-				if kind == "finished" {
-					require.Equal(t, jobs.Ended, j.Phase, "round %d: %s", round, line)
-				}
-			case "booking":
-				_, ok := s.Calendar.Find(id)
-				require.True(t, ok, "round %d: answered %s is lost", round, line)
-			case "":
-			default:
-				t.Fatalf("round %d: child says %q", round, line)
-			}
-			answered++
-		}
+		found, err := verify(t.Context(), d, lines, last)
+		require.NoError(t, err, "round %d", round)
+		all.add(found)
 		if round%50 == 49 {
-			t.Logf("round %d: %d records, recovery %s", round+1, d.journal.Last(), recovery.Round(time.Millisecond))
+			t.Logf("round %d: %d records, recovery %s", round+1, d.journal.Last(), d.took.Round(time.Millisecond))
 			require.NoError(t, d.snapshot())
 		}
+		last = d.journal.Last()
 		require.NoError(t, d.journal.Close())
 	}
-	require.Greater(t, answered, rounds, "the children hardly got to work")
+	t.Logf("%+v", all)
+	require.Greater(t, all.Answered, rounds, "the children hardly got to work")
+	if rounds == kills {
+		require.Greater(t, all.Stored, 10, "hardly a kill came between the append and the answer")
+		require.Positive(t, all.Keyed, "none of them had a key")
+	}
 }
 
-// killOne runs a child, kills it some time after its first answer, and returns
+// killOne runs a worker, kills it some time after its first answer, and returns
 // the complete lines it printed.
 func killOne(t *testing.T, path string, after time.Duration) []string {
 	cmd := exec.Command(os.Args[0])
@@ -176,8 +102,12 @@ func killOne(t *testing.T, path string, after time.Duration) []string {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	in := bufio.NewReader(pipe)
-	first, err := in.ReadString('\n')
-	require.NoError(t, err)
+	first := ""
+	for !strings.Contains(first, "answered") {
+		line, err := in.ReadString('\n')
+		require.NoError(t, err, first)
+		first += line
+	}
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	rest, _ := io.ReadAll(in) // ends when the child is dead
 	timer.Stop()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -49,11 +50,28 @@ func Open(path string) (b *Bolt, err error) {
 		return nil, fmt.Errorf("%w: %s is not a berth journal: %v", ErrDamaged, path, err)
 	}
 	b = &Bolt{db: db, path: path}
-	if err := b.init(); err != nil {
+	fresh, err := b.init()
+	if err == nil && fresh {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return b, nil
+}
+
+// syncDir makes it durable that a new file is in a directory.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, os.ErrInvalid) || errors.Is(err, os.ErrPermission) {
+		err = nil // some systems do not sync directories
+	}
+	return errors.Join(err, d.Close())
 }
 
 // isFileError reports whether the operating system refused, as opposed to bbolt.
@@ -70,10 +88,10 @@ func guard(path string, err *error) {
 	}
 }
 
-func (b *Bolt) init() (err error) {
+// init reads what the file says of itself; of a fresh one it makes a journal.
+func (b *Bolt) init() (fresh bool, err error) {
 	defer guard(b.path, &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	fresh := false
 	err = b.db.View(func(tx *bolt.Tx) error {
 		meta := tx.Bucket(bucketMeta)
 		if meta == nil {
@@ -100,9 +118,9 @@ func (b *Bolt) init() (err error) {
 		return nil
 	})
 	if err != nil || !fresh {
-		return err
+		return false, err
 	}
-	return b.db.Update(func(tx *bolt.Tx) error {
+	return true, b.db.Update(func(tx *bolt.Tx) error {
 		meta, err := tx.CreateBucket(bucketMeta)
 		if err != nil {
 			return err

@@ -23,5 +23,6 @@
 // again; so after a power cut the file shows the last complete transaction, and
 // a torn tail cannot appear inside it. Damage to the newest meta page itself
 // cannot be told from a cut while it was written: the file then shows the
-// transaction before.
+// transaction before. The tests record the program's own writes and syncs and cut
+// the power at any point of them, see package powercut.
 package store
