@@ -346,3 +346,37 @@ func profiles(c *reservation.Calendar, from time.Time) (out []reservation.Step) 
 	}
 	return out
 }
+
+// A booking that may not be made may not be edited into being either.
+func TestScenario18EditIsChecked(t *testing.T) {
+	c := cal8(t)
+	require.NoError(t, book(c, "A", "10:00", "12:00", 5))
+	require.NoError(t, book(c, "B", "14:00", "16:00", 5))
+	refused := asConflict(t, book(c, "C", "11:00", "13:00", 5))
+	_, err := c.Move(at("00:00"), "B", span("11:00", "13:00"), 0)
+	edited := asConflict(t, err)
+	require.Equal(t, []any{refused.Reason, refused.At, refused.Free, refused.Shortfall}, []any{edited.Reason, edited.At, edited.Free, edited.Shortfall})
+	_, err = c.Resize(at("00:00"), "B", []reservation.Line{{Pool: "h100", Count: 9}}, 0)
+	asConflict(t, err)
+	_, err = c.Extend(at("00:00"), "A", at("15:00"), 0)
+	asConflict(t, err)
+}
+
+// Bookings do not hang on anything outside the calendar: a restart without a
+// directory of users keeps them all.
+func TestScenario42NoDirectoryOfUsers(t *testing.T) {
+	c := cal8(t)
+	q := request("R", "somebody-who-left", span("10:00", "12:00"), 8)
+	q.Owner = "somebody-who-left"
+	_, err := c.Book(at("00:00"), q)
+	require.NoError(t, err)
+	b, err := c.MarshalBinary()
+	require.NoError(t, err)
+	again, err := reservation.Restore(b)
+	require.NoError(t, err)
+	again.Advance(at("11:00"))
+	r, ok := again.Find("R")
+	require.True(t, ok)
+	require.Equal(t, reservation.Active, r.Phase)
+	require.Equal(t, "somebody-who-left", r.Owner)
+}
