@@ -55,6 +55,7 @@
 //     [Calendar.EarliestFit] says what that is for fewer nodes, less time and pieces.
 //   - I5. Booking and cancelling leaves the profile as it was.
 //   - I6. A command that fails leaves the encoded state unchanged.
+//   - I7. A split and a merge keep what is booked at every instant.
 //   - I8. Replaying the events gives the state, and every prefix is a valid state.
 //   - I9. A fork never changes its base.
 //   - I10. Advance(a) then Advance(b) is Advance(b) for a ≤ b.
@@ -63,9 +64,6 @@
 //   - I13. More capacity never turns a yes into a no, where the count decides.
 //   - I14. Where the count decides, a refusal is exact: with the shortfall added
 //     the request is accepted, with one node less it is not.
-//
-// The numbers are those of the design; I7 is about splitting and merging,
-// which this release does not have.
 //
 // # Which nodes
 //
@@ -84,6 +82,20 @@
 // While a pool is short, no command of one booking moves the shortfall to
 // another: what would leave any booking with less than before, at any instant,
 // is refused.
+//
+// # Changes
+//
+// [Calendar.Extend], [Calendar.Move], [Calendar.Resize] and [Calendar.Transfer] are
+// one replacement: what the booking has is given back first, then the same checks
+// are made as for a new one, all or nothing. [Calendar.Push] extends a booking and
+// moves those behind it later. [Calendar.Split] and [Calendar.Merge] divide and join
+// bookings by count or by time. Of two that follow each other without a turnaround
+// the second continues the first ([Request.Continues]): it has the same nodes, and
+// what the first dropped at its end.
+//
+// An owner that does not need its nodes for a while yields them to Standby claims
+// ([Calendar.Yield]) and gets them back with notice. Where the pool has a
+// NoShowGrace, who does not check in loses the rest of the window.
 //
 // # Failures
 //

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where the figures of this test come from; they were looked up for it, not taken from the catalogue.
+// Where the figures of this test come from. They were not taken from the catalogue; those that name a document
+// without a page were written down from knowledge of it.
 const (
 	migGuide  = "NVIDIA MIG User Guide, Supported GPUs, columns Product, Architecture and Memory Size (v590 and 610, read December 2026)"
 	sheet     = "NVIDIA product data sheet"
