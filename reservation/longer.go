@@ -10,8 +10,10 @@ import (
 	"github.com/berth-gpu/berth/internal/tick"
 )
 
-// Extend moves the end of a booking, later or earlier, under the same rules as
-// a new booking and with its old range given back first. Seats stay the same. A
+// Extend moves the end of a booking, later or earlier, with its old range given
+// back first. The rules of its pools judge the new length and end; a later end
+// is an extension to them, an earlier one time that is given back. The start and
+// its lead are not judged again. Seats stay the same. A
 // zero end opens a Standby claim. It must end after the present; to end it now
 // use [Calendar.Release]. The same end again changes nothing. A refusal offers
 // the latest end that could be had, if it is later than today's.
@@ -69,19 +71,23 @@ func (c *Calendar) LatestEnd(at time.Time, id string) (time.Time, error) {
 	if most <= r.end {
 		return tick.Time(r.end), nil
 	}
-	can := func(end int64) bool {
-		_, err := c.Fork().extendOn(at, id, tick.Time(end), 0)
-		return err == nil
-	}
+	// Of all ends those count that the rules on length and end allow.
 	pools := make([]*pool, len(r.lines))
 	for i := range r.lines {
 		pools[i] = s.pool(r.lines[i].pool)
 	}
-	// The longest that the rules allow; if seats are in its way, a shorter one.
-	if end := longest(pools, s.now, r.start, most); end > r.end && can(end) {
-		return tick.Time(end), nil
+	allowed := func(end int64) int64 { return max(r.end, longest(pools, s.now, r.start, end)) }
+	if allowed(most) <= r.end {
+		return tick.Time(r.end), nil
 	}
-	return tick.Time(bisect(r.end, most, can)), nil
+	end := bisect(r.end, most, func(end int64) bool {
+		if end = allowed(end); end == r.end {
+			return true
+		}
+		_, err := c.Fork().extendOn(at, id, tick.Time(end), 0)
+		return err == nil
+	})
+	return tick.Time(allowed(end)), nil
 }
 
 // bisect returns a great number in [lo, hi] that is good; lo is known to be. If

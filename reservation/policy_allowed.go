@@ -171,3 +171,31 @@ func latestStart(pools []*pool, now, length int64) int64 {
 	}
 	return at
 }
+
+// shortest returns the least length from length on, up to most, that all the
+// pools allow, whatever the start, or most if there is none.
+func shortest(pools []*pool, length, most int64) int64 {
+	for range maxTrials {
+		was := length
+		for _, p := range pools {
+			counted := p.between()
+			if p.cut > 1 {
+				counted = comb{0, p.cut}
+			}
+			_, up := p.lengthsIn(counted, 0, length)
+			if up == 0 || length > most {
+				return most
+			}
+			length = max(length, up-p.cut+1) // its first part may be cut off
+		}
+		if length == was {
+			return min(length, most)
+		}
+	}
+	return most
+}
+
+// anywhere reports whether windows may begin and end at any second.
+func (t *terms) anywhere() bool {
+	return t.start.every == 1 && t.end.every == 1 && len(t.steps) == 1 && t.steps[0].every == 1
+}

@@ -213,6 +213,18 @@ func TestOffersObeyThePolicy(t *testing.T) {
 			require.Zero(t, shorter, "a shorter offer is missing among %v", got)
 			require.Equal(t, -1, earlier, "an earlier offer is missing among %v", got)
 		}
+		elastic := reservation.Query{Lines: lines(n), Length: w.Length(), Earliest: w.Start, MinLength: time.Duration(rapid.IntRange(1, int(w.Length()/time.Minute)).Draw(t, "least")) * time.Minute}
+		if part, err := earliestFit(c, elastic); err == nil {
+			require.True(t, can(part.Window, part.Lines), "%v", part)
+			require.True(t, part.Window.Length() >= elastic.MinLength && part.Window.Length() <= elastic.Length, "%v", part)
+			more := time.Duration(0)
+			for length := part.Window.Length() + time.Minute; length <= w.Length(); length += time.Minute {
+				if can(lasting(part.Window.Start, length), part.Lines) {
+					more = length
+				}
+			}
+			require.Zero(t, more, "longer than %v", part)
+		}
 		fit, err := earliestFit(c, reservation.Query{Lines: lines(n), Length: w.Length(), Earliest: w.Start})
 		if err == nil {
 			require.True(t, can(fit.Window, fit.Lines), "%v", fit)
@@ -245,6 +257,14 @@ func TestExtendObeysThePolicy(t *testing.T) {
 		require.NoError(t, c.SetPool(now, poolOf("p", 3, 0, p)))
 		now = now.Add(time.Duration(rapid.IntRange(0, 60).Draw(t, "later")) * time.Minute)
 		end := w.End.Add(time.Duration(rapid.IntRange(-20, 20).Draw(t, "move")) * time.Minute)
+		if latest, err := c.LatestEnd(now, "q"); err == nil {
+			_, err := c.Fork().Extend(now, "q", latest, 0)
+			require.NoError(t, err, "%v", latest)
+			for longer := latest.Add(time.Minute); longer.Before(latest.Add(longest * time.Minute)); longer = longer.Add(time.Minute) {
+				_, err := c.Fork().Extend(now, "q", longer, 0)
+				require.Error(t, err, "%v is later than %v", longer, latest)
+			}
+		}
 		_, err := c.Fork().Extend(now, "q", end, 0)
 		e, _ := err.(*reservation.ConflictError)
 		if e == nil || e.Reason != reservation.ReasonPolicy {

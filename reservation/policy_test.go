@@ -19,7 +19,9 @@ func earliestFit(c *reservation.Calendar, q reservation.Query) (reservation.Offe
 }
 
 // offers asks at the present.
-func offers(c *reservation.Calendar, q reservation.Request) []reservation.Offer { return c.Offers(c.Present(), q) }
+func offers(c *reservation.Calendar, q reservation.Request) []reservation.Offer {
+	return c.Offers(c.Present(), q)
+}
 
 // under returns a calendar of n nodes with a policy.
 func under(t require.TestingT, start time.Time, n int, p reservation.Policy) *reservation.Calendar {
@@ -357,4 +359,16 @@ func TestPolicyOfTwoPools(t *testing.T) {
 	require.Len(t, list, 2)
 	require.Equal(t, span("17:00", "18:00"), list[0].Window)
 	require.Equal(t, span("05:00", "06:00"), list[1].Window)
+}
+
+// A move gives the old window back, so a lock forbids it.
+func TestPolicyMove(t *testing.T) {
+	for _, p := range []reservation.Policy{{NoCancel: true}, {CancelUntil: day}} {
+		c := under(t, at("00:00"), 1, p)
+		require.NoError(t, ask(c, "b", span("10:00", "12:00")))
+		_, err := c.Move(at("00:00"), "b", span("14:00", "16:00"), 0)
+		require.ErrorContains(t, conflict(t, err), "release it when it has begun")
+		_, err = c.Move(at("00:00"), "b", span("10:00", "13:00"), 0)
+		require.NoError(t, err, "with the same start it is an extension")
+	}
 }

@@ -202,14 +202,8 @@ func (c *Calendar) EarliestFit(at time.Time, q Query) (Offer, error) {
 // made as long and then as large as it can be.
 func (c *Calendar) elastic(a *asked, lo int64, least []Line, minLength int64) (Offer, error) {
 	s := &c.core.S
-	length := a.length
-	for _, l := range a.lines { // what the rules forbid is no answer
-		p := s.pool(l.Pool)
-		minLength = min(max(minLength, p.minLength), a.length)
-		if p.maxLength > 0 && p.maxLength >= minLength {
-			length = min(length, p.maxLength)
-		}
-	}
+	length := a.length // what the rules forbid is no answer
+	minLength = shortest(s.poolsOf(a.lines), minLength, a.length)
 	start, err := c.earliest(s.now, least, minLength, lo, min(a.hi, a.deadline-minLength), a.align, a.owner)
 	if err != nil {
 		return Offer{}, err
@@ -279,7 +273,12 @@ func (c *Calendar) longest(a *asked, start, minLength, most int64, lines []Line)
 			}
 		}
 	}
-	return bisect(minLength, most, func(n int64) bool { return c.try(a, start, n, lines) })
+	pools := s.poolsOf(lines)
+	allowed := func(n int64) int64 { return max(minLength, longest(pools, s.now, start, start+n)-start) }
+	return allowed(bisect(minLength, most, func(n int64) bool {
+		n = allowed(n)
+		return n == minLength || c.try(a, start, n, lines)
+	}))
 }
 
 // largest returns the lines with as many nodes as fit, at least those of least,

@@ -25,6 +25,9 @@ func (c *Calendar) Move(at time.Time, id string, w Window, ifVersion uint64) (Bo
 	return c.on(at, id, ifVersion, func(now int64, r *record) error {
 		q := r.request()
 		q.Window = Window{w.Start.UTC(), w.End.UTC()}
+		if err := c.core.S.cancelRule(now, r); err != nil { // its old window is given back
+			return err
+		}
 		return c.replace(now, r, q)
 	})
 }

@@ -219,12 +219,13 @@ func (c *Calendar) segments(a *asked) (Offer, error) {
 	s := &c.core.S
 	y := layout{least: a.minLength, most: a.length, length: a.length, pieces: a.pieces, align: a.align, latest: a.hi}
 	lo, hi, grace := a.lo, a.deadline, s.graceOf(a.lines)
-	proof, turn := true, int64(none)
+	proof, free, turn := true, true, int64(none) // free: pieces may lie anywhere
 	for _, l := range a.lines {
 		p := s.pool(l.Pool)
 		if err := s.namesKnown(l); err != nil {
 			return Offer{}, err
 		}
+		free = free && p.anywhere()
 		y.least = max(y.least, p.minLength)
 		if p.maxLength > 0 {
 			y.most = min(y.most, p.maxLength)
@@ -239,7 +240,7 @@ func (c *Calendar) segments(a *asked) (Offer, error) {
 		turn = max(turn, t)
 	}
 	y.turn = turn
-	proof = proof && y.most >= y.length
+	proof = proof && y.most >= y.length && free
 	if y.least > y.most {
 		_, err := c.earliest(s.now, a.lines, min(y.least, a.length), lo, a.hi, a.align, a.owner)
 		if err == nil {
