@@ -3,6 +3,7 @@
 package reservation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -105,6 +106,14 @@ func (r *record) next() *record {
 }
 
 func (e Booked) prepare(s *state) (change, error) {
+	if err := s.claimable(e.Request.ID, e.Request.Owner); err != nil {
+		return nil, err
+	}
+	return e.make(s)
+}
+
+// make is prepare for any id.
+func (e Booked) make(s *state) (change, error) {
 	r, err := recordOf(e)
 	if err != nil {
 		return nil, err
@@ -127,6 +136,12 @@ func (e Booked) prepare(s *state) (change, error) {
 		}
 		n := first.next()
 		chain(n, r)
+		if r.held {
+			return nil, fmt.Errorf("booking %q continues %q and is a hold", r.id, first.id)
+		}
+		if err := s.whole(r); err != nil {
+			return nil, err
+		}
 		for i := range r.lines {
 			for _, name := range r.lines[i].seats {
 				if id, busy := s.otherSeat(name, r.lines[i].from, r.lines[i].to, first.id); busy {
@@ -222,7 +237,7 @@ func (e BookingCancelled) prepare(s *state) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.canUnchain(r); err != nil {
+	if err := cmp.Or(r.alone("cancel"), s.canUnchain(r)); err != nil {
 		return nil, err
 	}
 	return func(tok *cow.Token) {

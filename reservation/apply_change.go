@@ -151,7 +151,7 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 		parent.end, child.start = t, t
 		parent.yield = min(parent.yield, t)
 		chain(parent, child)
-		return r, parent, child, nil
+		return r, parent, child, s.whole(child)
 	}
 	if s.continued(r) != nil {
 		return nil, nil, nil, fmt.Errorf("%w: booking %q continues %q; split it by time, or merge it first", ErrState, r.id, r.after)

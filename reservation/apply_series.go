@@ -67,7 +67,7 @@ func (e OccurrenceBooked) prepare(s *state) (change, error) {
 	if err := r.checkOccurrence(); err != nil {
 		return nil, err
 	}
-	do, err := e.Booked.prepare(s)
+	do, err := e.Booked.make(s)
 	if err != nil {
 		return nil, err
 	}

@@ -80,6 +80,9 @@ func (c *Calendar) place(now int64, q Request, ttl int64) error {
 		e.Expires = tick.Time(now + ttl)
 	}
 	if q.Continues != "" {
+		if ttl > 0 { // when it expired, the other could not always have its turnaround back
+			return fmt.Errorf("%w: Request.Continues: a hold cannot continue booking %q; use Book", ErrInvalid, q.Continues)
+		}
 		return c.placeBehind(now, e)
 	}
 	var err error
@@ -218,7 +221,8 @@ func (s *state) admit(r *record) error {
 // it would have without e.
 func (c *Calendar) seatably(e Event, r *record) error {
 	s := &c.core.S
-	plain := true
+	old := s.rec(r.id)
+	plain := old == nil || len(old.nodes()) == 0 // seats may be on spares, or in a drain
 	for i := range r.lines {
 		l := &r.lines[i]
 		plain = plain && (r.class == Standby || r.floating(l) && l.from >= max(s.now, s.lastFixed(l.pool)) && len(l.plan) == 0)

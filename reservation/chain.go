@@ -33,7 +33,7 @@ func (s *state) chainable(r *record, first string) (*record, error) {
 	case p.end != r.start:
 		return nil, fmt.Errorf("%w: Request.Window starts at %s, but booking %q ends at %s", ErrInvalid, until(r.start), first, until(p.end))
 	case !slices.EqualFunc(p.lines, r.lines, func(a, b line) bool {
-		return a.pool == b.pool && a.count == b.count && slices.Equal(a.pinned, b.pinned)
+		return a.pool == b.pool && a.count == b.count && a.within == b.within && slices.Equal(a.pinned, b.pinned)
 	}):
 		return nil, fmt.Errorf("%w: Request.Lines differ from those of booking %q", ErrInvalid, first)
 	}
@@ -72,6 +72,9 @@ func (c *Calendar) placeBehind(now int64, e Booked) error {
 	}
 	n := first.next()
 	chain(n, r)
+	if err := s.whole(r); err != nil {
+		return err
+	}
 	for i := range r.lines {
 		l := &r.lines[i]
 		if l.to > lastTick {
@@ -92,6 +95,18 @@ func (c *Calendar) placeBehind(now int64, e Booked) error {
 		}
 	}
 	return c.seatably(e, r)
+}
+
+// whole checks that each line of r that lies within a domain sits in one.
+func (s *state) whole(r *record) error {
+	for i := range r.lines {
+		l := r.lines[i]
+		l.open = false
+		if err := s.together(&l, l.seats); err != nil {
+			return fmt.Errorf("%w: booking %q cannot stay where the one before it is: %w", ErrState, r.id, err)
+		}
+	}
+	return nil
 }
 
 // chain gives what a booking has after its window to the one that continues it.

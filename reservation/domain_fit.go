@@ -110,9 +110,9 @@ func (x *search) byDomain(i int, from, whole int64) (int64, bool) {
 
 // sameEnd returns the greatest start up to hi such that cell and domain suffice
 // from the window at first, where they do, through the one at it.
-func (s *state) sameEnd(owner string, l Line, first, hi, length int64) int64 {
+func (s *state) sameEnd(owner string, l Line, first, hi, length, grace int64) int64 {
 	p := s.pool(l.Pool)
-	after := length + p.grace + p.cleanup
+	after := length + grace + p.cleanup
 	last := hi
 	if p.Regime == Cells {
 		use := s.cellUse(l.Pool, owner)
@@ -137,9 +137,9 @@ func (s *state) sameEnd(owner string, l Line, first, hi, length int64) int64 {
 
 // sameShort returns the end of the longest window from start on, up to end, for
 // which cell and domain suffice.
-func (s *state) sameShort(owner string, l Line, start, end int64) int64 {
+func (s *state) sameShort(owner string, l Line, start, end, grace int64) int64 {
 	p := s.pool(l.Pool)
-	after := p.grace + p.cleanup
+	after := grace + p.cleanup
 	if p.Regime == Cells {
 		use := s.cellUse(l.Pool, owner)
 		for x := range use.Steps(start-p.prep, end+after) {

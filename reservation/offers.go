@@ -93,9 +93,10 @@ func (c *Calendar) Offers(at time.Time, q Request) []Offer {
 func (c *Calendar) fits(now int64, q Request) bool {
 	trial := c.Fork()
 	s := &trial.core.S
-	for s.rec(q.ID) != nil {
-		q.ID = "query " + until(now) + " " + q.ID[:min(len(q.ID), maxID/2)]
+	for n := 0; s.rec(q.ID) != nil || s.claimable(q.ID, q.Owner) != nil; n++ {
+		q.ID = fmt.Sprint("query ", n)
 	}
+
 	spans, err := s.envelopes(now, q)
 	if err != nil {
 		return false
@@ -156,11 +157,11 @@ func (c *Calendar) firstShort(now int64, q Request, start, end int64) int64 {
 			}
 		}
 		for _, n := range l.Nodes {
-			if at := c.core.S.nextUse(n, start-p.prep); at < tick.Forever {
+			if at, busy := c.core.S.firstBusy(n, start-p.prep, end+after, ""); busy {
 				end = min(end, at-after)
 			}
 		}
-		end = min(end, c.core.S.sameShort(q.Owner, l, start, end))
+		end = min(end, c.core.S.sameShort(q.Owner, l, start, end, c.core.S.graceOf(q.Lines)))
 	}
 	return longest(c.core.S.poolsOf(q.Lines), now, start, end)
 }

@@ -38,7 +38,8 @@ const maxRepairTrials = 64
 // rounds, until a round repairs nothing.
 //
 // With k lost nodes, u units and d lines that lack nodes it costs O(u log n) once
-// and O(u + k log n + d) per line, more where plans are in the way.
+// and then O(k²) per line, where nodes are scarce O(d) times that: meant for tens
+// of lost nodes, and slow for thousands.
 func (c *Calendar) PlanRepair(at time.Time, pools ...string) Repair {
 	var out Repair
 	base := c.asOf(at)
@@ -180,6 +181,10 @@ func (m *mender) repair(w *want) (Unrepaired, bool) {
 	}
 	m.look(w)
 	k := len(w.vacancies)
+	if len(w.open)+len(w.spares) < k { // nothing to try
+		m.explain(w, &no)
+		return no, false
+	}
 	refused := false
 	ways := w.rank()
 	for spares := 0; ; spares = min(k, spares+1+k/32) {
@@ -231,12 +236,18 @@ func (m *mender) home(w *want) func(name string) bool {
 	}
 	of := func(name string) string {
 		n, _ := s.node(name)
-		key, _ := p.domainOf(n.ord, l.within)
+		key, ok := p.domainOf(n.ord, l.within)
+		if !ok {
+			return "\x00" // in no domain of that level
+		}
 		return key
 	}
 	count, best, most := map[string]int{}, "", 0
 	add := func(name string) {
 		key := of(name)
+		if key == "\x00" {
+			return
+		}
 		if count[key]++; count[key] > most {
 			best, most = key, count[key]
 		}

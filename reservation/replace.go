@@ -3,6 +3,7 @@
 package reservation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -87,15 +88,35 @@ func (c *Calendar) replace(now int64, r *record, q Request) error {
 	// What it has now is given back first.
 	trial := c.Fork()
 	trial.core.S.swap(trial.core.Token(), r, nil)
-	if e.Nodes, err = trial.core.S.takes(now, r, e); err != nil {
-		return err
+	var was []string
+	for try := 0; ; try++ { // which domains, for lines within one
+		if e.Nodes, err = trial.core.S.takes(now, r, e, try); err != nil {
+			return err
+		}
+		slices.Sort(e.Nodes)
+		err := c.becomes(now, r, e)
+		x, ok := errors.AsType[*ConflictError](err)
+		if !ok || x.Reason != ReasonUnplaced || try == maxDomains || try > 0 && slices.Equal(was, e.Nodes) {
+			return err
+		}
+		was = e.Nodes
 	}
-	slices.Sort(e.Nodes)
-	_, n, err := e.build(s)
-	if err != nil {
-		return err
-	}
-	return c.seatably(e, n)
+}
+
+// becomes decides e for booking r.
+func (c *Calendar) becomes(now int64, r *record, e Changed) error {
+	return c.core.Try(func() error {
+		if r.begun() && r.yield == 0 { // new nodes begin at once
+			if err := c.clear(tick.Time(now), r.id, minus(e.Nodes, r.nodes())); err != nil {
+				return err
+			}
+		}
+		_, n, err := e.build(&c.core.S)
+		if err != nil {
+			return err
+		}
+		return c.seatably(e, n)
+	})
 }
 
 // spansOf returns the envelopes of q, which is to replace r. A line that keeps
@@ -150,12 +171,9 @@ func (r *record) begun() bool {
 
 // takes checks, in a state without r, that what replaces it can be had, and
 // returns the seats it has then.
-func (s *state) takes(now int64, r *record, e Changed) ([]string, error) {
+func (s *state) takes(now int64, r *record, e Changed, try int) ([]string, error) {
 	n, err := recordOf(Booked{At: tick.Time(min(r.created, now)), Request: e.Request, Spans: e.Spans})
 	if err != nil {
-		return nil, err
-	}
-	if err := s.admissible(n); err != nil {
 		return nil, err
 	}
 	var seats []string
@@ -197,12 +215,17 @@ func (s *state) takes(now int64, r *record, e Changed) ([]string, error) {
 			continue
 		}
 		keep := s.stays(now, r, n, l, o)
-		if l.within != "" && !o.open && int64(len(keep)) < l.count {
-			choices := s.choices(l)
+		if l.within != "" && (!o.open && int64(len(keep)) < l.count || o.open && len(keep) == 0 && l.count > o.count) {
+			rest := *l
+			rest.from = max(now, l.from)
+			choices := s.choices(&rest)
 			if len(choices) == 0 {
-				return nil, s.domainConflict(n, l)
+				if e := s.domainConflict(n, &rest); e != nil {
+					return nil, e
+				}
+				return nil, s.conflict(n, l, ReasonUnplaced)
 			}
-			seats = append(seats, s.seatsIn(choices[0], n, l)...)
+			seats = append(seats, s.seatsIn(choices[min(try, len(choices)-1)], n, &rest)...)
 			continue
 		}
 		if o.open && int64(len(keep)) < l.count && l.count > o.count {
@@ -236,7 +259,7 @@ func (s *state) stays(now int64, r, n *record, l, o *line) []string {
 	}
 	var keep []string
 	for _, name := range o.seats {
-		if int64(len(keep)) < l.count && s.free(name, l.from, l.to, r.id, false) {
+		if int64(len(keep)) < l.count && s.goesOnFree(name, l, o, r.id) {
 			keep = append(keep, name)
 		}
 	}
@@ -244,6 +267,19 @@ func (s *state) stays(now int64, r, n *record, l, o *line) []string {
 		return nil // it floats again
 	}
 	return keep
+}
+
+// goesOnFree reports whether a seat of o is free for all of l, its new form. A
+// drain leaves alone who is there already, so it only closes what o had not.
+func (s *state) goesOnFree(name string, l, o *line, self string) bool {
+	from, to := max(l.from, o.from), min(l.to, o.to)
+	if from >= to {
+		return s.free(name, l.from, l.to, self, false)
+	}
+	if _, busy := s.otherSeat(name, from, to, self); busy || s.outIn(name, from, to) {
+		return false
+	}
+	return (l.from >= from || s.free(name, l.from, from, self, false)) && (l.to <= to || s.free(name, to, l.to, self, false))
 }
 
 // more refuses line l of n where it takes more than o, its old form, and the

@@ -246,7 +246,7 @@ func (x *search) runEnd(first int64) int64 {
 		}
 	}
 	for _, l := range x.lines {
-		last = min(last, x.s.sameEnd(x.owner, l, first, last, x.length))
+		last = min(last, x.s.sameEnd(x.owner, l, first, last, x.length, x.grace))
 	}
 	return max(last, first)
 }

@@ -159,9 +159,7 @@ func (q Series) equal(o Series) bool {
 	b, errB := o.Rule.MarshalText()
 	return errA == nil && errB == nil && string(a) == string(b) && q.ID == o.ID && q.Owner == o.Owner && q.Zone == o.Zone &&
 		q.OnConflict == o.OnConflict && q.Shift == o.Shift && q.BookAhead == o.BookAhead && q.Note == o.Note &&
-		slices.EqualFunc(q.Lines, o.Lines, func(a, b Line) bool {
-			return a.Pool == b.Pool && a.Count == b.Count && slices.Equal(a.Nodes, b.Nodes)
-		})
+		slices.EqualFunc(q.Lines, o.Lines, equalLines)
 }
 
 // compile returns the occurrences of q in a zone.

@@ -113,7 +113,7 @@ func (c *Calendar) ContinueSeries(at time.Time, id string, zone *time.Location) 
 }
 
 // CancelSeries stops a series and cancels its occurrences that have not begun. It
-// leaves alone what has begun and what was detached by a change of its own;
+// leaves alone what has begun and what was detached by a change of its own or a Push, and what another booking continues;
 // [Calendar.Occurrences] lists them. It returns the cancelled bookings; cancelling
 // again changes nothing.
 //
@@ -131,7 +131,7 @@ func (c *Calendar) CancelSeries(at time.Time, id string) ([]Booking, error) {
 		}
 		var ids []string
 		for r := range s.occurrences(id) {
-			if r.phase == Confirmed && !r.detached {
+			if r.phase == Confirmed && !r.detached && r.before == "" {
 				ids = append(ids, r.id)
 			}
 		}

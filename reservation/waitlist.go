@@ -215,9 +215,7 @@ func (q *Waiting) lapses() (int64, bool) {
 func (q Waiting) equal(o Waiting) bool {
 	return q.ID == o.ID && q.Owner == o.Owner && q.Length == o.Length && q.Align == o.Align && q.Priority == o.Priority &&
 		q.TTL == o.TTL && q.Note == o.Note && q.Earliest.Equal(o.Earliest) && q.Latest.Equal(o.Latest) && q.Deadline.Equal(o.Deadline) &&
-		slices.EqualFunc(q.Lines, o.Lines, func(a, b Line) bool {
-			return a.Pool == b.Pool && a.Count == b.Count && slices.Equal(a.Nodes, b.Nodes)
-		})
+		slices.EqualFunc(q.Lines, o.Lines, equalLines)
 }
 
 // request returns what is booked for q at a start.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,9 +23,13 @@ import (
 
 	"github.com/berth-gpu/berth/examples/internal/need"
 	"github.com/berth-gpu/berth/examples/manager/clock"
+	"github.com/berth-gpu/berth/examples/manager/commands"
 	"github.com/berth-gpu/berth/examples/manager/demo"
+	"github.com/berth-gpu/berth/examples/manager/jobs"
+	"github.com/berth-gpu/berth/examples/manager/state"
 	"github.com/berth-gpu/berth/examples/manager/store"
 	"github.com/berth-gpu/berth/examples/manager/views"
+	"github.com/berth-gpu/berth/quota"
 )
 
 const cliEnv = "BERTH_CLI_CHILD"
@@ -93,10 +98,17 @@ func TestCLI(t *testing.T) {
 	require.Contains(t, ok(append([]string{"book", "--id", "run-1", "--nodes", "10"}, base...)...), "confirmed", "a retry is answered as before")
 	no(exitRefused, "taken", append([]string{"book", "--id", "run-1", "--nodes", "9"}, base...)...)
 	no(exitRefused, "quota", append([]string{"book", "--nodes", "30"}, base...)...)
+	out := ok(append([]string{"offers", "--nodes", "30"}, base...)...)
+	require.Contains(t, out, "smaller", "the most that is within quota")
+	require.Contains(t, out, "not as asked: not within quota")
+	no(exitRefused, "changed meanwhile", "cancel", "run-1", "--if-version", "7")
 	no(exitUsage, "nodes is 0", append([]string{"book", "--nodes", "0"}, base...)...)
 	no(exitUsage, "--end", "book", "--owner", "vision", "--pool", "G3-x8", "--start", "2026-03-04T08:00:00Z")
 	no(exitNotFound, "none", "cancel", "none")
-	require.Contains(t, ok("extend", "run-1", "--end", "2026-03-06T08:00:00Z"), "2026-03-06 08:00Z")
+	no(exitNotFound, `not found: booking "none"`, "cancel", "none")
+	require.Contains(t, ok("extend", "run-1", "--end", "2026-03-06T08:00:00Z", "--if-version", "1"), "2026-03-06 08:00Z")
+	no(exitRefused, "version 2, not 1", "extend", "run-1", "--end", "2026-03-06T09:00:00Z", "--if-version", "1")
+	no(exitUsage, `limit is "-4"`, "queue", "--limit=-4")
 	require.Contains(t, ok("bookings"), "run-1")
 	require.Contains(t, ok("availability", "G3-x8", "--days", "5"), "29")
 	ok("submit", "--id", "job-1", "--tenant", "speech", "--gpus", "1", "--cpu-milli", "1000")
@@ -107,6 +119,9 @@ func TestCLI(t *testing.T) {
 	require.Contains(t, ok("cordon", node, "--owner", "human/oncall", "--step", "rma", "--reason", "fan"), "rma")
 	require.Contains(t, ok("nodes", "A10-x1"), "human/oncall")
 	require.Contains(t, ok("check"), "holds")
+	no(exitNotFound, "does not hold", "uncordon", node, "--owner", "maintenance")
+	// Nothing at all can be had: that is a failure, and says why.
+	no(exitRefused, "quota", "offers", "--owner", "org", "--pool", "G3-x8", "--start", "2026-03-04T08:00:00Z", "--for", "24h")
 	write := func(text string) string {
 		p := filepath.Join(t.TempDir(), "x.json")
 		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
@@ -136,7 +151,7 @@ func TestCLI(t *testing.T) {
 	require.Contains(t, ok("cancel", "run-1"), "cancelled")
 	require.Contains(t, ok("uncordon", node, "--owner", "human/oncall"), node)
 	require.NoError(t, stop())
-	_, out, _ := cliRun(t, url, "journal", path)
+	_, out, _ = cliRun(t, url, "journal", path)
 	for _, command := range []string{"book", "extend", "submit", "cordon", "fleet", "tenant", "cancel"} {
 		require.Contains(t, out, `"command":"`+command+`"`, "the audit log outlives an orderly stop")
 	}
@@ -172,6 +187,58 @@ func TestBadFleetFile(t *testing.T) {
 	code, _, errs = cliRun(t, "", "serve", "--listen", "127.0.0.1:0", "--store", store, "--quota", write("quota2.json", `[{"nam":"a"}]`))
 	require.NotZero(t, code)
 	require.Contains(t, errs, "nam")
+	code, _, errs = cliRun(t, "", "serve", "--listen", "127.0.0.1:0", "--store", store, "--quota", write("quota3.json", `[{"name":"a","name":"b"}]`))
+	require.NotZero(t, code)
+	require.Contains(t, errs, "twice")
+}
+
+// A new manager that is given a fleet and nothing else can run work on all of it;
+// one that lacks nodes or quota says so.
+func TestServeSaysWhatIsMissing(t *testing.T) {
+	write := func(text string) string {
+		p := filepath.Join(t.TempDir(), "x")
+		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
+		return p
+	}
+	fleet := write("sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,2,T4\nn1,96000,393216,8,G2\nc0,32000,65536,0,\n")
+	s, err := (&serveCmd{Fleet: fleet}).fresh()
+	require.NoError(t, err)
+	require.Empty(t, missing(s))
+	org, ok := s.Ledger.Tenant("org")
+	require.True(t, ok)
+	require.ElementsMatch(t, []quota.Limit{{Key: "gpu-milli/T4", Nominal: 2000}, {Key: "gpu-milli/G2", Nominal: 8000}, {Key: "cpu-milli", Nominal: 32_000}}, org.Limits)
+	at, err := s.Begin(state.Header{At: demo.Start, Command: "test"})
+	require.NoError(t, err)
+	for i, pool := range []string{"T4-x2", "G2-x8", "cpu-32"} {
+		_, err := commands.Book{ID: fmt.Sprint("b", i), Owner: "org", Pool: pool, Nodes: 1, Start: demo.Start.Add(time.Hour), End: demo.Start.Add(2 * time.Hour)}.Do(s, at)
+		require.NoError(t, err)
+	}
+
+	s, err = (&serveCmd{Fleet: fleet, Quota: write(`[{"name":"a","limits":[{"key":"gpu-milli/T4","nominal":2000}]}]`)}).fresh()
+	require.NoError(t, err)
+	lines := missing(s)
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[0], `no tenant has quota for pool G2-x8: give one "gpu-milli/G2"`)
+	s, err = (&serveCmd{}).fresh()
+	require.NoError(t, err)
+	require.Contains(t, missing(s)[0], "no node is there")
+
+	// How long the recovery took is said at the start.
+	path := filepath.Join(t.TempDir(), "berth.db")
+	for _, found := range []string{"0 records replayed, last 0, recovered in ", "1 records replayed, last 1, recovered in "} {
+		d, err := openDaemon(path, stands, (&serveCmd{Fleet: fleet}).fresh)
+		require.NoError(t, err)
+		require.Contains(t, d.recovered(path), found)
+		require.Positive(t, d.took)
+		ctx, stop := context.WithCancel(t.Context())
+		var run sync.WaitGroup
+		run.Go(func() { _ = d.cell.Run(ctx) })
+		_, err = d.service.Submit(ctx, "", jobs.Job{ID: "j", Tenant: "org", Count: 1, GPUs: 1}, false)
+		require.NoError(t, err)
+		stop()
+		run.Wait()
+		require.NoError(t, d.journal.Close())
+	}
 }
 
 // A person books a window through the form of a real manager, and the chart of

@@ -71,12 +71,12 @@ func worker(path string) {
 			r := rand.New(rand.NewPCG(uint64(pid), uint64(g)))
 			for i := 0; ; i++ {
 				e := errand{Name: fmt.Sprintf("%d-%d-%d", pid, g, i), Tenant: []string{"a", "b"}[g%2]}
-				switch r.IntN(5) {
+				switch r.IntN(6) {
 				case 0:
 					now := d.service.Overview("").Now
 					e.Book = &views.BookRequest{ID: e.Name, Owner: e.Tenant, Pool: "T4-x4", Nodes: 1 + r.Int64N(2),
 						Start: now.Add(time.Hour).Truncate(time.Minute), End: now.Add(3 * time.Hour).Truncate(time.Minute)}
-				case 1:
+				case 1, 2:
 					for b := range d.cell.Load().Calendar.Bookings("", reservation.Window{}) {
 						if b.Owner == e.Tenant && b.Class == reservation.Firm && b.Phase == reservation.Confirmed {
 							e.Cancel = b.ID
@@ -86,7 +86,7 @@ func worker(path string) {
 					if e.Cancel == "" {
 						continue
 					}
-				case 2:
+				case 3:
 					if _, err := d.service.Schedule(ctx, 0); err != nil {
 						say("error schedule %v", err)
 					}

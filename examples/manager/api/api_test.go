@@ -140,6 +140,15 @@ func TestStory(t *testing.T) {
 
 	r := w.refused("a", "POST", "/v1/bookings", book("y", "a", 3, 1, 2), 409, "quota-exceeded")
 	require.NotEmpty(t, r.Blockers)
+	require.Equal(t, []string{"later", "smaller"}, []string{r.Offers[0].Kind, r.Offers[1].Kind})
+	require.Equal(t, int64(1), r.Offers[1].Nodes, "one node more is within quota")
+	var offers views.Offers
+	w.ok("a", "POST", "/v1/offers", book("y", "a", 3, 1, 2), &offers)
+	require.Equal(t, r.Offers, offers.Offers)
+	require.Equal(t, "quota-exceeded", offers.Refusal.Code)
+	var m views.ModelAvailability
+	w.ok("a", "GET", "/v1/availability?model=T4&bins=3", "", &m)
+	require.Equal(t, int64(4), m.Bins[0].Min)
 	require.NotEmpty(t, r.Help)
 	w.ok("b", "POST", "/v1/bookings", book("z", "b", 2, 1, 2), nil)
 	r = w.refused("b", "POST", "/v1/bookings", book("z2", "b", 2, 2, 1), 409, "quota-exceeded")
@@ -202,6 +211,42 @@ func TestHold(t *testing.T) {
 	w.ok("a", "POST", "/v1/bookings", book("after", "a", 2, 5, 2), nil)
 }
 
+// Whoever changes a booking may say which version of it he has seen; if it has
+// changed since, nothing happens and the answer is 412.
+func TestIfVersion(t *testing.T) {
+	w := newWorld(t)
+	hold := strings.TrimSuffix(book("h", "a", 1, 1, 4), "}") + `,"hold_seconds":300}`
+	var b views.Booking
+	w.ok("a", "POST", "/v1/bookings", hold, &b)
+	require.Equal(t, uint64(1), b.Version)
+	calls := []struct{ method, path, body string }{
+		{"POST", "/v1/confirm/h", ""},
+		{"POST", "/v1/extend/h", `{"end":"2026-03-02T12:00:00Z"}`},
+		{"DELETE", "/v1/bookings/h", ""}, // it has begun: the rest is released
+	}
+	for i, c := range calls {
+		r := w.refused("a", c.method, c.path+"?if_version=77", c.body, 412, "changed")
+		require.Contains(t, r.Detail, "not 77")
+		w.ok("a", c.method, fmt.Sprintf("%s?if_version=%d&dry_run=true", c.path, b.Version), c.body, nil)
+		if i == 2 {
+			w.clock.forward(90 * time.Minute)
+			w.ok("a", "GET", "/v1/bookings/h", "", &b)
+			_, err := w.s.Schedule(t.Context(), 0)
+			require.NoError(t, err)
+			w.ok("a", "GET", "/v1/bookings/h", "", &b)
+			require.Equal(t, "active", b.Phase)
+		}
+		seen := b.Version
+		w.ok("a", c.method, fmt.Sprintf("%s?if_version=%d", c.path, seen), c.body, &b)
+		require.Greater(t, b.Version, seen)
+		w.refused("a", c.method, fmt.Sprintf("%s?if_version=%d", c.path, seen), c.body, 412, "changed")
+	}
+	w.ok("a", "POST", "/v1/bookings", book("g", "a", 1, 9, 2), nil)
+	w.refused("a", "DELETE", "/v1/bookings/g?if_version=2", "", 412, "changed")
+	w.refused("b", "DELETE", "/v1/bookings/g?if_version=2", "", 404, "not-found")
+	w.ok("a", "DELETE", "/v1/bookings/g?if_version=1", "", nil) // it has not begun: cancelled
+}
+
 // Every mistake is a clear answer that names the field and the value.
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
@@ -212,6 +257,10 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"POST", "/v1/bookings", `{"id":"x","ownr":"a"}`, 400, `unknown field "ownr"`},
 		{"POST", "/v1/bookings", `{"id":"x"} {}`, 400, "follows"},
+		{"POST", "/v1/bookings", strings.Replace(book("x", "a", 1, 1, 1), `"nodes"`, `"NODES":2,"nodes":3,"nodes"`, 1), 400, `unknown field "NODES"`},
+		{"POST", "/v1/bookings", strings.Replace(book("x", "a", 1, 1, 1), `"nodes"`, `"nodes":3,"nodes"`, 1), 400, `"nodes" is given twice`},
+		{"POST", "/v1/tenants", `{"name":"x","limits":[{"key":"k","nominal":1,"nominal":2}]}`, 400, `"nominal" in limits[0] is given twice`},
+		{"POST", "/v1/jobs", `{"id":"j","Tenant":"a","count":1,"gpus":1}`, 400, `unknown field "Tenant"`},
 		{"POST", "/v1/bookings", `{"nodes":99999999999999999999}`, 400, "nodes"},
 		{"POST", "/v1/bookings", `[]`, 400, "array"},
 		{"POST", "/v1/bookings", ``, 400, "EOF"},
@@ -228,11 +277,20 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/v1/jobs", `{"id":"j","tenant":"zz","count":1,"gpus":1}`, 422, `"zz"`},
 		{"POST", "/v1/jobs", `{"id":"j","tenant":"a","count":1,"gpus":1,"gpu_milli":5}`, 422, "gpu_milli is 5"},
 		{"GET", "/v1/availability?pool=none", "", 404, `"none"`},
-		{"GET", "/v1/availability?pool=T4-x2&bins=0", "", 422, "bins is 0"},
+		{"GET", "/v1/availability?pool=T4-x2&bins=0", "", 422, `bins is "0"`},
 		{"GET", "/v1/availability?pool=T4-x2&bins=x", "", 422, `bins is "x"`},
 		{"GET", "/v1/availability?pool=T4-x2&from=noon", "", 422, `from is "noon"`},
 		{"GET", "/v1/availability?pool=T4-x2&from=2026-03-03T00:00:00Z&to=2026-03-03T00:00:00Z", "", 422, "empty"},
 		{"GET", "/v1/jobs?limit=many", "", 422, `limit is "many"`},
+		{"GET", "/v1/jobs?limit=-4", "", 422, `limit is "-4"`},
+		{"GET", "/v1/jobs?limit=0", "", 422, `limit is "0"`},
+		{"GET", "/v1/jobs?limit=1001", "", 422, "from 1 to 1000"},
+		{"GET", "/v1/availability?model=none", "", 404, `"none"`},
+		{"GET", "/v1/availability?model=T4&pool=T4-x2", "", 422, "not both"},
+		{"DELETE", "/v1/bookings/x?if_version=-1", "", 422, `if_version is "-1"`},
+		{"POST", "/v1/confirm/x?if_version=0", "", 422, `if_version is "0"`},
+		{"POST", "/v1/bookings?if_version=1", book("x", "a", 1, 1, 1), 422, "where one is changed"},
+		{"POST", "/v1/uncordon/n0", `{"owner":"human/oncall"}`, 404, "does not hold"},
 		{"GET", "/v1/nodes?pool=none", "", 404, `"none"`},
 		{"POST", "/v1/cordon/n0", `{"owner":"","step":"reboot"}`, 422, "owner"},
 		{"POST", "/v1/cordon/n0", `{"owner":"a","step":"jump"}`, 422, "jump"},

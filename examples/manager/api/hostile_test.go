@@ -18,9 +18,9 @@ func TestHostileIDs(t *testing.T) {
 	w.ok("a", "POST", "/v1/bookings", book("same", "a", 1, 1, 2), nil)
 	w.ok("b", "POST", "/v1/jobs", `{"id":"same","tenant":"b","count":1,"gpus":1}`, nil)
 	w.ok("b", "POST", "/v1/bookings", book("offer", "b", 1, 1, 2), nil)
-	var offers []views.Offer
+	var offers views.Offers
 	w.ok("a", "POST", "/v1/offers", book("", "a", 1, 3, 2), &offers)
-	require.Equal(t, "exact", offers[0].Kind)
+	require.Equal(t, "exact", offers.Offers[0].Kind)
 	for _, id := range []string{"standby/b/T4-x2", "job/same/1", "x#2", "日本", "a\\u0001b", "..", "-x", "x-", strings.Repeat("x", 129), ""} {
 		w.refused("a", "POST", "/v1/bookings", book(id, "a", 1, 1, 2), 422, "invalid")
 		w.refused("a", "POST", "/v1/jobs", `{"id":"`+id+`","tenant":"a","count":1,"gpus":1}`, 422, "invalid")
@@ -84,7 +84,7 @@ func TestNodesOfOthers(t *testing.T) {
 	for _, n := range m.Pools[0].Nodes {
 		if n.Tenant != "" {
 			taken++
-			require.Equal(t, views.Node{ID: n.ID, Pool: "T4-x2", Model: "T4", Tenant: "other tenants", GPUs: []int64{1000, 1000}}, n)
+			require.Equal(t, views.Node{ID: n.ID, Pool: "T4-x2", Model: "T4", Tenant: "other tenants", GPUs: []int64{1000, 1000}, CPU: 64_000}, n)
 		}
 	}
 	require.Equal(t, 1, taken)

@@ -41,7 +41,7 @@ func TestTwoDays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fleet, err := demo.Fleet()
 		require.NoError(t, err)
-		fleet.Nodes = append(fleet.Nodes[300:316:316], fleet.Nodes[700:708]...) // some of two pools or more
+		fleet.Nodes = append(fleet.Nodes[300:310:310], fleet.Nodes[700:705]...) // some of two pools or more
 		cluster, err := topology.New(fleet)
 		require.NoError(t, err)
 		pools := func(c *topology.Cluster) []reservation.Pool { return state.PoolsByModel(c, demo.Policy) }
