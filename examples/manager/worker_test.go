@@ -73,12 +73,13 @@ func worker(path string) {
 				e := errand{Name: fmt.Sprintf("%d-%d-%d", pid, g, i), Tenant: []string{"a", "b"}[g%2]}
 				switch r.IntN(6) {
 				case 0:
-					now := d.service.Overview("").Now
+					// Soon, among the work that runs, or later than any lease, when there is quota.
+					now := d.service.Overview("").Now.Add(time.Duration(r.IntN(2)) * 25 * time.Hour)
 					e.Book = &views.BookRequest{ID: e.Name, Owner: e.Tenant, Pool: "T4-x4", Nodes: 1 + r.Int64N(2),
 						Start: now.Add(time.Hour).Truncate(time.Minute), End: now.Add(3 * time.Hour).Truncate(time.Minute)}
 				case 1, 2:
 					for b := range d.cell.Load().Calendar.Bookings("", reservation.Window{}) {
-						if b.Owner == e.Tenant && b.Class == reservation.Firm && b.Phase == reservation.Confirmed {
+						if b.Owner == e.Tenant && b.Class == reservation.Firm && b.Phase.Live() {
 							e.Cancel = b.ID
 							break
 						}
@@ -125,10 +126,11 @@ type tally struct {
 	Stored   int // but not answered: present, and answered now
 	Keyed    int // of those, by a request key
 	Lost     int // neither stored nor answered, and not present
+	Cancels  int // asked for
 }
 
 func (t *tally) add(o tally) {
-	t.Answered, t.Stored, t.Keyed, t.Lost = t.Answered+o.Answered, t.Stored+o.Stored, t.Keyed+o.Keyed, t.Lost+o.Lost
+	t.Answered, t.Stored, t.Keyed, t.Lost, t.Cancels = t.Answered+o.Answered, t.Stored+o.Stored, t.Keyed+o.Keyed, t.Lost+o.Lost, t.Cancels+o.Cancels
 }
 
 // verify says what is wrong with a manager that was opened after its worker died,
@@ -151,6 +153,9 @@ func verify(ctx context.Context, d *daemon, lines []string, last uint64) (tally,
 				return found, err
 			}
 			open[e.Name], all[e.Name] = e, e
+			if e.Cancel != "" {
+				found.Cancels++
+			}
 		case "answered":
 			if !shown(s, all[rest]) {
 				return found, fmt.Errorf("errand %s was answered and is lost", rest)
