@@ -43,7 +43,7 @@ func (c *Calendar) apply(e Event) error {
 		return fmt.Errorf("%w: %s: %w", ErrEvent, e.Kind(), err)
 	}
 	s.now = at
-	s.applied++
+	s.last = new(byte) // of its own for each event
 	tok := c.core.Token()
 	do(tok)
 	s.trimPlans(tok)
@@ -136,8 +136,8 @@ func (e Booked) make(s *state) (change, error) {
 		}
 		n := first.next()
 		chain(n, r)
-		if r.held {
-			return nil, fmt.Errorf("booking %q continues %q and is a hold", r.id, first.id)
+		if r.held || e.Seats != nil {
+			return nil, fmt.Errorf("booking %q continues %q and is a hold or has chosen seats", r.id, first.id)
 		}
 		if err := s.whole(r); err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func (s *state) finish(r *record, phase Phase) change {
 // have begun keeps its seats, for the cleanup.
 func (s *state) finished(r *record, phase Phase, at int64) *record {
 	n := r.next()
-	n.phase, n.ended, n.yield = phase, at, 0
+	n.phase, n.ended, n.yield = phase, at, none
 	n.detached = n.detached || phase == Cancelled && s.goesOn(n.series)
 	for i := range n.lines {
 		l := &n.lines[i]
@@ -273,7 +273,7 @@ func (e GraceBegan) prepare(s *state) (change, error) {
 	}
 	return func(tok *cow.Token) {
 		n := r.next()
-		n.phase, n.yield = Grace, 0
+		n.phase, n.yield = Grace, none
 		s.swap(tok, r, n)
 	}, reached(e.ID, e.At, r.end)
 }
@@ -289,7 +289,7 @@ func (e BookingEnded) prepare(s *state) (change, error) {
 // vacant checks that no Standby claim has a node of r any more.
 func (s *state) vacant(r *record) error {
 	for _, name := range r.nodes() {
-		if n, ok := s.node(name); ok && r.class == Firm && r.yield > 0 && n.standby != "" {
+		if n, ok := s.node(name); ok && r.class == Firm && r.yield != none && n.standby != "" {
 			return fmt.Errorf("node %q still belongs to Standby claim %q", name, n.standby)
 		}
 	}
@@ -324,6 +324,9 @@ func (e Released) prepare(s *state) (change, error) {
 func (e Extended) prepare(s *state) (change, error) {
 	r, err := s.find(e.ID, Held, Confirmed, Active)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.alone("extend"); err != nil {
 		return nil, err
 	}
 	n, err := s.extended(r, e.End)

@@ -20,6 +20,9 @@ func (e Changed) build(s *state) (old, n *record, err error) {
 	if r.class != Firm || e.Request.Class != Firm || r.after != e.Request.Continues {
 		return nil, nil, fmt.Errorf("%w: booking %q keeps its class and what it continues", ErrInvalid, r.id)
 	}
+	if err := r.alone("change"); err != nil {
+		return nil, nil, err
+	}
 	made := Booked{At: tick.Time(r.created), Request: e.Request, Spans: e.Spans, Show: e.Show}
 	if r.held {
 		made.Expires = tick.Time(r.expires)
@@ -56,12 +59,12 @@ func (e Changed) build(s *state) (old, n *record, err error) {
 		l := &n.lines[i]
 		o := r.line(l.pool)
 		if o != nil {
-			if o.open && (l.from != o.from || l.to != o.to || !slices.Equal(l.pinned, o.pinned) || l.count < o.count) {
+			if o.open && (l.within != o.within || l.from != o.from || l.to != o.to || !slices.Equal(l.pinned, o.pinned) || l.count < o.count) {
 				return nil, nil, fmt.Errorf("%w: the envelope of booking %q has begun in pool %q", ErrState, r.id, l.pool)
 			}
 			l.open, l.seats, l.late = o.open, o.seats, o.late
 			if o.from == l.from && o.to == l.to && int64(len(o.plan)) <= l.count && r.floating(o) {
-				l.plan, l.near = o.plan, o.near
+				l.plan, l.near = o.plan, o.near && l.from-l.lead <= at
 			}
 		}
 		l.setSeats(byPool[i], at)
@@ -141,7 +144,7 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 		if t <= max(at, r.start) || t >= r.end || len(e.Lines) > 0 {
 			return nil, nil, nil, fmt.Errorf("%w: Time %s is not inside what is left of booking %q, or there are lines as well", ErrInvalid, until(t), r.id)
 		}
-		child.phase, child.shown, child.yield, child.show = Confirmed, false, 0, 0
+		child.phase, child.shown, child.yield, child.show = Confirmed, false, none, 0
 		for i := range parent.lines {
 			l := &parent.lines[i]
 			l.to -= r.end - t
@@ -149,6 +152,9 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 			c.open, c.seats, c.late, c.plan, c.near = false, c.pinned, nil, nil, false
 		}
 		parent.end, child.start = t, t
+		if r.yield > t && s.vacant(r) != nil && t < addTicks(at, s.notice(r)) {
+			return nil, nil, nil, fmt.Errorf("%w: Time %s leaves the Standby claims on booking %q no notice", ErrInvalid, until(t), r.id)
+		}
 		parent.yield = min(parent.yield, t)
 		chain(parent, child)
 		return r, parent, child, s.whole(child)
@@ -277,7 +283,7 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 	n = into.next()
 	n.keep()
 	over = s.finished(gone, Merged, at)
-	over.into, over.after, over.before = into.id, "", ""
+	over.into, over.before = into.id, ""
 	over.detached, n.detached = over.series != "", n.series != ""
 	if gone.after == into.id && into.before == gone.id { // one after the other
 		if gone.before != "" {
@@ -300,8 +306,8 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 		}
 		return gone, into, over, n, nil
 	}
-	if gone.start != into.start || gone.end != into.end || gone.phase != into.phase || gone.show != into.show {
-		return bad("do not have one window and one phase, nor does one continue the other")
+	if gone.start != into.start || gone.end != into.end || gone.phase != into.phase || gone.show != into.show || gone.yield != into.yield {
+		return bad("do not have one window, one phase and one yield, nor does one continue the other")
 	}
 	if s.continued(gone) != nil || gone.before != "" || s.continued(into) != nil || into.before != "" {
 		return bad("are continued or continue others; merge those first")
@@ -337,7 +343,6 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 		return bad("have %d lines together, more than %d", len(n.lines), maxLines)
 	}
 	n.shown = n.shown || gone.shown
-	n.yield = min(n.yield, gone.yield)
 	return gone, into, over, n, nil
 }
 
@@ -446,7 +451,7 @@ func (e Yielded) prepare(s *state) (change, error) {
 		return nil, fmt.Errorf("%w: booking %q is not Firm, or Until %s is not in what is left of it", ErrInvalid, e.ID, until(to))
 	}
 	if to == at {
-		to = 0
+		to = none
 		if err := s.vacant(r); err != nil {
 			return nil, err
 		}
@@ -455,8 +460,5 @@ func (e Yielded) prepare(s *state) (change, error) {
 		n := r.next()
 		n.yield, n.shown = to, n.shown || n.show > 0
 		s.swap(tok, r, n)
-		for _, name := range n.nodes() {
-			s.touch(tok, name)
-		}
 	}, nil
 }

@@ -55,12 +55,14 @@ func (s *state) setPool(tok *cow.Token, def Pool, t terms) {
 		for _, u := range def.Units {
 			stays[u.Name] = true
 		}
+		var gone []string
 		for _, u := range old.Units {
 			if !stays[u.Name] {
-				s.dropNode(tok, u.Name)
+				gone = append(gone, u.Name)
 			}
 		}
-		// dropNode changed the trees; take them over as they are now.
+		s.dropNodes(tok, def.Name, gone)
+		// dropNodes changed the trees; take them over as they are now.
 		now := s.pool(def.Name)
 		p.load, p.lost, p.extra, p.sum = now.load, now.lost, now.extra, now.sum
 	}
@@ -157,43 +159,58 @@ func (s *state) giveBack(tok *cow.Token, pool string, names []string) {
 	}
 }
 
-// dropNode takes a node out of its pool, and its seats from live bookings. A
+// dropNodes takes nodes out of their pool, and their seats from live bookings. A
 // floating booking that has not begun floats again.
-func (s *state) dropNode(tok *cow.Token, name string) {
-	n, _ := s.node(name)
-	s.evict(tok, []slot{{node: name, from: none + 1, to: tick.Forever}})
-	ids := []string{}
-	if n.standby != "" {
-		ids = append(ids, n.standby)
-	}
-	for x := range s.seats.From(slot{node: name, from: none}) {
-		if x.node != name {
-			break
+func (s *state) dropNodes(tok *cow.Token, pool string, names []string) {
+	names = slices.Sorted(slices.Values(names))
+	closed := make([]slot, len(names))
+	seen := map[string]bool{}
+	var ids []string
+	add := func(id string) {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
 		}
-		ids = append(ids, x.id)
 	}
+	for i, name := range names {
+		closed[i] = slot{node: name, from: none + 1, to: tick.Forever}
+		if n, _ := s.node(name); n.standby != "" {
+			add(n.standby)
+		}
+		for x := range s.seats.From(slot{node: name, from: none}) {
+			if x.node != name {
+				break
+			}
+			add(x.id)
+		}
+	}
+	s.evict(tok, closed)
 	for _, id := range ids {
 		old := s.rec(id)
 		if !old.phase.Live() {
 			continue // over: only the cleanup is left, and it goes on
 		}
 		r := old.next()
-		l := r.line(n.pool)
+		l := r.line(pool)
 		if r.class == Firm && !l.open && len(l.pinned) == 0 && l.within == "" {
 			l.seats = nil
 		} else {
-			l.dropSeat(name)
+			l.setSeats(minus(l.seats, names), l.from)
 		}
 		s.swap(tok, old, r)
 	}
 	for o := range s.outages.All() {
-		if o.has(name) {
-			s.outsOf(o).Remove(tok, slot{name, o.from, o.to, o.id})
-			s.fixed.Remove(tok, fix{n.pool, o.from, name, outageRef + o.id})
+		for _, name := range names {
+			if o.has(name) {
+				s.outsOf(o).Remove(tok, slot{name, o.from, o.to, o.id})
+				s.fixed.Remove(tok, fix{pool, o.from, name, outageRef + o.id})
+			}
 		}
 	}
-	n, _ = s.node(name)
-	s.removeNode(tok, n)
+	for _, name := range names {
+		n, _ := s.node(name)
+		s.removeNode(tok, n)
+	}
 }
 
 func (e PoolRemoved) prepare(s *state) (change, error) {
@@ -209,9 +226,11 @@ func (e PoolRemoved) prepare(s *state) (change, error) {
 		return nil, fmt.Errorf("%w: pool %q is in use by booking %q until %s; end it or wait", ErrState, e.Name, r.id, until(r.clearAt()))
 	}
 	return func(tok *cow.Token) {
+		var names []string
 		for _, u := range p.Units {
-			s.dropNode(tok, u.Name)
+			names = append(names, u.Name)
 		}
+		s.dropNodes(tok, e.Name, names)
 		// Records that are over go with the pool.
 		var over []string
 		for r := range s.recs.All() {

@@ -37,7 +37,7 @@ func (s *state) seatable(r *record, l *line, names []string) error {
 			return fmt.Errorf("node %q belongs to booking %q", name, id)
 		}
 		// A Standby claim leaves before an envelope begins.
-		if n, _ := s.node(name); l.open && n.standby != "" && r.yield == 0 {
+		if n, _ := s.node(name); l.open && n.standby != "" && r.yield == none {
 			return fmt.Errorf("node %q still belongs to Standby claim %q", name, n.standby)
 		}
 	}
@@ -178,7 +178,7 @@ func (e ReclaimNotice) prepare(s *state) (change, error) {
 	}
 	return func(tok *cow.Token) {
 		was := nd
-		nd.notice, nd.reclaimAt = e.For, none
+		nd.notice, nd.noticeBy, nd.reclaimAt = e.For, next.from, none
 		s.setNode(tok, &was, nd)
 	}, nil
 }

@@ -5,6 +5,7 @@ package reservation
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berth-gpu/berth/internal/tick"
@@ -222,26 +223,36 @@ func (s *state) admit(r *record) error {
 func (c *Calendar) seatably(e Event, r *record) error {
 	s := &c.core.S
 	old := s.rec(r.id)
-	plain := old == nil || len(old.nodes()) == 0 // seats may be on spares, or in a drain
+	plain, pools := true, r.pools()
+	if old != nil { // seats may be on spares or in a drain, and it may be somebody's turn to lack
+		for _, pool := range old.pools() {
+			p := s.pool(pool)
+			plain = plain && len(old.nodes()) == 0 && p.load.Max(s.now, tick.Forever) <= p.open
+		}
+		pools = slices.Compact(slices.Sorted(slices.Values(append(pools, old.pools()...))))
+	}
 	for i := range r.lines {
 		l := &r.lines[i]
 		plain = plain && (r.class == Standby || r.floating(l) && l.from >= max(s.now, s.lastFixed(l.pool)) && len(l.plan) == 0)
 	}
 	if plain { // the count has decided
-		return c.decide(e, r.pools()...)
+		return c.decide(e, pools...)
 	}
 	return c.core.Try(func() error {
 		base := c.core.S
-		if err := c.decide(e, r.pools()...); err != nil {
+		if err := c.decide(e, pools...); err != nil {
 			return err
 		}
-		for i := range r.lines {
-			pool := r.lines[i].pool
+		for _, pool := range pools {
 			after := c.core.S.degraded(pool, c.core.S.now)
 			if len(after) == 0 || !worse(base.degraded(pool, c.core.S.now), after) {
 				continue
 			}
-			x := base.conflict(r, &r.lines[i], ReasonUnplaced)
+			l := r.line(pool)
+			if l == nil {
+				l = &r.lines[0]
+			}
+			x := base.conflict(r, l, ReasonUnplaced)
 			x.Free, x.Shortfall = max(x.Free, x.Need), 0 // its own nodes are free for it
 			x.tried = "keeping the plans of the others and laying all anew in order of begin"
 			return x

@@ -184,7 +184,7 @@ func (b *bulk) standby() error {
 		if n.standby != "" {
 			return fmt.Errorf("node %q has Standby claims %q and %q", x.Node, n.standby, x.Pool)
 		}
-		if id, busy := s.otherSeat(x.Node, s.now, s.now+1, x.Pool); busy && s.rec(id).opened(x.Node) && s.rec(id).yield == 0 {
+		if id, busy := s.otherSeat(x.Node, s.now, s.now+1, x.Pool); busy && s.rec(id).opened(x.Node) && s.rec(id).yield == none {
 			return fmt.Errorf("node %q has Standby claim %q and Firm booking %q", x.Node, x.Pool, id)
 		}
 		s.setStandby(b.tok, x.Node, x.Pool)

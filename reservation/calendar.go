@@ -31,7 +31,7 @@ const defaultBypass = 8
 // safe whenever reading is.
 type Calendar struct {
 	core engine.Core[state, Event]
-	base uint64 // how many events the state had when this was forked
+	base *byte // the last event of the calendar from which this was forked
 }
 
 // New returns a calendar with the pools of cfg and no bookings.
@@ -67,7 +67,7 @@ func New(cfg Config) (*Calendar, error) {
 
 // Fork returns an independent copy with no pending events. It costs the same
 // for every size.
-func (c *Calendar) Fork() *Calendar { return &Calendar{core: c.core.Fork(), base: c.core.S.applied} }
+func (c *Calendar) Fork() *Calendar { return &Calendar{core: c.core.Fork(), base: c.core.S.last} }
 
 // Commit makes what was done on a fork of c the present of c, with its events,
 // unless c has changed since the fork was made. The fork stays as it is. It costs
@@ -75,8 +75,8 @@ func (c *Calendar) Fork() *Calendar { return &Calendar{core: c.core.Fork(), base
 //
 // Possible errors: [ErrStale]; then do the same again on a new fork.
 func (c *Calendar) Commit(fork *Calendar) error {
-	if fork.base != c.core.S.applied {
-		return fmt.Errorf("%w: %d events happened in between", ErrStale, c.core.S.applied-fork.base)
+	if fork.base != c.core.S.last {
+		return fmt.Errorf("%w: it was forked from an earlier state, or from another calendar", ErrStale)
 	}
 	next := fork.core.Fork()
 	for _, e := range c.core.Events() {

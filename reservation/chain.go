@@ -127,7 +127,7 @@ func chain(first, second *record) {
 // unchain gives the tail back to the booking that second was to continue. It is
 // put into force by the caller's swap of second.
 func (s *state) unchain(tok *cow.Token, second *record) {
-	old := s.continued(second)
+	old := s.leading(second)
 	if old == nil {
 		return
 	}
@@ -135,7 +135,8 @@ func (s *state) unchain(tok *cow.Token, second *record) {
 	first.before = ""
 	for i := range first.lines {
 		a, b := &first.lines[i], &second.lines[i]
-		a.to, a.cleanup, a.plan = first.end+(b.to-second.end), b.cleanup, nil
+		a.to, a.cleanup, a.plan = first.tail(a, b, second.end), b.cleanup, nil
+		a.cleanup = min(a.cleanup, a.to-a.from)
 	}
 	s.swap(tok, old, first)
 }
@@ -143,15 +144,15 @@ func (s *state) unchain(tok *cow.Token, second *record) {
 // canUnchain checks that the booking that second was to continue can have its
 // tail again on the nodes it has.
 func (s *state) canUnchain(second *record) error {
-	first := s.continued(second)
+	first := s.leading(second)
 	if first == nil {
 		return nil
 	}
 	for i := range first.lines {
 		a, b := &first.lines[i], &second.lines[i]
 		for _, name := range a.seats {
-			for x := range s.seats.Before(slot{node: name, from: first.end + (b.to - second.end) - 1, id: lastID}) {
-				if x.node != name || x.to <= first.end {
+			for x := range s.seats.Before(slot{node: name, from: first.tail(a, b, second.end) - 1, id: lastID}) {
+				if x.node != name || x.to <= a.to {
 					break
 				}
 				if x.id != second.id && x.id != first.id {
@@ -177,7 +178,7 @@ func (s *state) follow(tok *cow.Token, r *record, pool string) {
 		return
 	}
 	for _, n := range seats {
-		if !s.free(n, l.from, l.to, second.id, false) {
+		if !s.free(n, l.from, l.to, second.id, true) { // nobody loses a plan for it
 			return
 		}
 	}
@@ -194,6 +195,27 @@ func (s *state) continued(r *record) *record {
 		return first
 	}
 	return nil
+}
+
+// leading is continued, but also returns a booking that is over, and whose nodes
+// the cleanup of second was to clean.
+func (s *state) leading(second *record) *record {
+	if second.after == "" || second.begun() {
+		return nil
+	}
+	if first := s.rec(second.after); first != nil && first.before == second.id && (first.phase.Live() || first.phase.cleans()) {
+		return first
+	}
+	return nil
+}
+
+// tail returns until when line a of r has its nodes if nothing continues it;
+// b is the line of the booking that was to, which ends at end.
+func (r *record) tail(a, b *line, end int64) int64 {
+	if r.phase.Live() {
+		return r.end + (b.to - end)
+	}
+	return max(a.to, addTicks(r.ended, b.cleanup))
 }
 
 // alone refuses a change of a booking that is a part of a chain.

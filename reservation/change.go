@@ -156,6 +156,9 @@ func (c *Calendar) extend(now int64, r *record, newEnd time.Time) error {
 	if err := r.alone("extend"); err != nil {
 		return err
 	}
+	if n.end < r.yield && n.end < addTicks(now, s.notice(r)) && s.vacant(r) != nil {
+		return fmt.Errorf("%w: newEnd %s leaves the Standby claims on booking %q no notice; reclaim it first", ErrInvalid, until(n.end), r.id)
+	}
 	if n.end <= now {
 		return fmt.Errorf("%w: newEnd %s is not after the present %s; use Release", ErrHorizon, until(n.end), until(now))
 	}

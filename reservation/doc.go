@@ -73,15 +73,15 @@
 // line. A request that would leave a line without a plan is refused
 // ([ReasonUnplaced]); that is not a proof, because the exact question is
 // NP-hard. A line that begins within the pool's ReclaimLead is planned as well,
-// and the Standby claims on those nodes are told; such a plan is a wish that
-// gives way to whoever begins first. At the begin of an envelope the plan becomes
+// and the Standby claims on those nodes are told; where the count decides, such a
+// plan is a wish that gives way to whoever begins first. At the begin of an envelope the plan becomes
 // the seats; among equal nodes those without a Standby claim come first, then
 // those that were used last, then the pool's order. Begun and pinned seats never
 // move by themselves.
 //
-// While a pool is short, no command of one booking moves the shortfall to
-// another: what would leave any booking with less than before, at any instant,
-// is refused.
+// While a pool is short, no command that books, moves or seats one booking leaves
+// another with less at any instant: it is refused. What gives nodes back may change
+// who is listed as short, since plans end with the last fixed seat.
 //
 // # Changes
 //

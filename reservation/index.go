@@ -44,6 +44,11 @@ func (s *state) swap(tok *cow.Token, old, now *record) {
 	}
 	s.recs.Put(tok, now.id, now)
 	s.swapOccurrence(tok, old, now)
+	if old != nil && old.yield != now.yield { // when its nodes are wanted back
+		for _, name := range bothOf(old.nodes(), now.nodes()) {
+			s.touch(tok, name)
+		}
+	}
 	if now.phase.Live() {
 		s.live.Put(tok, now)
 	} else {
@@ -78,7 +83,7 @@ func (r *record) nextDue() (due, bool) {
 		if r.show > 0 && !r.shown {
 			add(r.start+r.show, dueNoShow, 0)
 		}
-		if r.yield > 0 {
+		if r.yield != none {
 			add(r.yield, dueYield, 0)
 		}
 	case Grace:
@@ -363,7 +368,7 @@ func (s *state) removeNode(tok *cow.Token, n node) {
 func (s *state) setStandby(tok *cow.Token, name, id string) {
 	if n, ok := s.node(name); ok && n.standby != id {
 		was := n
-		n.standby, n.notice = id, ""
+		n.standby, n.notice, n.noticeBy = id, "", 0
 		s.setNode(tok, &was, n)
 		s.touch(tok, name)
 	}
@@ -377,17 +382,17 @@ func (s *state) touch(tok *cow.Token, name string) {
 	}
 	was := n
 	n.last = s.lastSeat(name)
-	at, notice := int64(none), ""
+	at, notice, by := int64(none), "", int64(0)
 	if n.standby != "" {
 		if next, ok := s.reclaimer(name, s.now); ok {
-			if n.notice == next.id {
-				notice = next.id
+			if n.notice == next.id && n.noticeBy == next.from {
+				notice, by = next.id, next.from
 			} else {
 				at = next.from - s.pool(n.pool).reclaim
 			}
 		}
 	}
-	n.notice, n.reclaimAt = notice, at
+	n.notice, n.noticeBy, n.reclaimAt = notice, by, at
 	s.setNode(tok, &was, n)
 	if s.hasDeadSeat(name) {
 		s.dead.Put(tok, deadSeat{n.pool, name})
@@ -407,8 +412,8 @@ func (s *state) nextSeat(name string, from int64) (slot, bool) {
 // reclaimer returns for whom a Standby claim has to leave a node: the first Firm
 // seat, or plan of a confirmed booking that begins soon, from an instant on.
 func (s *state) reclaimer(name string, from int64) (slot, bool) {
-	for x := range s.seats.Before(slot{node: name, from: from - 1, id: lastID}) {
-		if r := s.rec(x.id); x.node == name && x.to > from && r != nil && r.yield >= from && r.yield > 0 {
+	for x := range s.seats.Before(slot{node: name, from: from, id: lastID}) {
+		if r := s.rec(x.id); x.node == name && x.to > from && r != nil && r.yield >= from {
 			return slot{name, r.yield, x.to, x.id}, true
 		}
 		break

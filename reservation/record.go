@@ -112,7 +112,7 @@ func recordOf(e Booked) (*record, error) {
 	if len(e.Spans) != len(q.Lines) {
 		return nil, fmt.Errorf("%w: booking %q has %d lines and %d spans", ErrInvalid, q.ID, len(q.Lines), len(e.Spans))
 	}
-	r := &record{id: q.ID, owner: q.Owner, note: q.Note, after: q.Continues, class: q.Class, phase: Confirmed, version: 1, lines: make([]line, len(q.Lines))}
+	r := &record{id: q.ID, owner: q.Owner, note: q.Note, after: q.Continues, class: q.Class, phase: Confirmed, yield: none, version: 1, lines: make([]line, len(q.Lines))}
 	if r.created, err = exact("At", e.At); err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (r *record) booking() Booking {
 	if r.show > 0 {
 		b.ShowBy = tick.Time(r.start + r.show)
 	}
-	if r.yield > 0 {
+	if r.yield != none {
 		b.Yielded = tick.Time(r.yield)
 	}
 	from, to := r.lines[0].from, r.lines[0].to

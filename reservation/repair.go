@@ -177,7 +177,7 @@ func (c *Calendar) reseat(now int64, id string, seats [][]string) error {
 // clearFor takes the new nodes of lines that have begun from Standby claims.
 func (c *Calendar) clearFor(e Seated, n *record) error {
 	for i := range n.lines {
-		if n.lines[i].open && n.yield == 0 {
+		if n.lines[i].open && n.yield == none {
 			if err := c.clear(e.At, e.ID, n.lines[i].seats); err != nil {
 				return err
 			}

@@ -106,7 +106,7 @@ func (c *Calendar) replace(now int64, r *record, q Request) error {
 // becomes decides e for booking r.
 func (c *Calendar) becomes(now int64, r *record, e Changed) error {
 	return c.core.Try(func() error {
-		if r.begun() && r.yield == 0 { // new nodes begin at once
+		if r.begun() && r.yield == none { // new nodes begin at once
 			if err := c.clear(tick.Time(now), r.id, minus(e.Nodes, r.nodes())); err != nil {
 				return err
 			}

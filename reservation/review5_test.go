@@ -118,3 +118,153 @@ func TestMoveOntoATakenNode(t *testing.T) {
 	require.NotContains(t, e.Error(), "secret")
 	require.NotContains(t, fmt.Sprintf("%+v", e.For("mine")), "secret")
 }
+
+// Only bookings that are yielded alike are merged, and a shorter yield gives its
+// notice.
+func TestMergeAndExtendOfAYieldedBooking(t *testing.T) {
+	c := newCalendar(t, at("09:00"), h100(2))
+	for id, n := range map[string]string{"a": "n1", "b": "n2"} {
+		q := request(id, "o", span("10:00", "14:00"), 0)
+		q.Lines = []reservation.Line{{Pool: "h100", Nodes: []string{n}}}
+		_, err := c.Book(at("09:00"), q)
+		require.NoError(t, err)
+	}
+	_, err := c.Book(at("09:00"), reservation.Request{ID: "s", Owner: "batch", Class: reservation.Standby,
+		Window: reservation.Window{Start: at("09:00")}, Lines: []reservation.Line{{Pool: "h100"}}})
+	require.NoError(t, err)
+	c.Advance(at("10:00"))
+	_, err = c.Yield(at("10:05"), "b", time.Time{}, 0)
+	require.NoError(t, err)
+	_, err = c.Seat(at("10:06"), "s", []string{"n2"})
+	require.NoError(t, err)
+	_, err = c.Merge(at("10:07"), "b", "a", 0)
+	require.ErrorIs(t, err, reservation.ErrState)
+	_, err = c.Extend(at("10:07"), "b", at("10:10"), 0)
+	require.ErrorIs(t, err, reservation.ErrInvalid, "no notice")
+	_, err = c.Extend(at("10:07"), "b", at("12:00"), 0)
+	require.NoError(t, err)
+	next, _ := c.Next()
+	require.Equal(t, at("11:45"), next, "the claim is told for the new end")
+	require.NoError(t, c.Check())
+}
+
+// Yielding is no matter of the year.
+func TestYieldBefore1970(t *testing.T) {
+	start := time.Date(1960, 3, 1, 0, 0, 0, 0, time.UTC)
+	w := func(from, to int) reservation.Window {
+		return reservation.Window{Start: start.Add(time.Duration(from) * time.Minute), End: start.Add(time.Duration(to) * time.Minute)}
+	}
+	c := newCalendar(t, start, h100(1))
+	_, err := c.Book(start, request("a", "o", w(10, 120), 1))
+	require.NoError(t, err)
+	_, err = c.Book(start, reservation.Request{ID: "s", Owner: "batch", Class: reservation.Standby, Window: reservation.Window{Start: start}, Lines: []reservation.Line{{Pool: "h100"}}})
+	require.NoError(t, err)
+	now := w(20, 21).Start
+	c.Advance(now)
+	_, err = c.Seat(now, "s", []string{"n1"})
+	require.ErrorIs(t, err, reservation.ErrConflict)
+	_, err = c.Yield(now, "a", time.Time{}, 0)
+	require.NoError(t, err)
+	_, err = c.Seat(now, "s", []string{"n1"})
+	require.NoError(t, err)
+	require.NoError(t, c.Check())
+}
+
+// What continues a booking does not take the node that somebody else plans.
+func TestFollowTakesNoPlan(t *testing.T) {
+	c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(2, reservation.Policy{})}})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "P", 0, 10, reservation.Line{Nodes: []string{"p-2"}}))
+	require.NoError(t, bookIn(c, "R", 20, 30, reservation.Line{Nodes: []string{"p-2"}}))
+	require.NoError(t, bookIn(c, "A", 1, 10, reservation.Line{Count: 1}))
+	_, err = c.Book(reviewStart, reservation.Request{ID: "B", Owner: "A", Window: reviewed(10, 20), Lines: []reservation.Line{{Pool: "p", Count: 1}}, Continues: "A"})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "X", 10, 25, reservation.Line{Count: 1}))
+	require.Empty(t, lacks(c))
+	c.Advance(reviewed(0, 1).End)
+	require.Empty(t, lacks(c))
+	c.Advance(reviewed(0, 10).End)
+	require.Empty(t, lacks(c))
+	require.NoError(t, c.Check())
+}
+
+// A booking that is over is cleaned, also if what continued it goes.
+func TestCleanupAfterAChain(t *testing.T) {
+	c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(1, reservation.Policy{Cleanup: 10 * time.Minute})}})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "A", 10, 60, reservation.Line{Count: 1}))
+	_, err = c.Book(reviewStart, reservation.Request{ID: "B", Owner: "A", Window: reviewed(60, 90), Lines: []reservation.Line{{Pool: "p", Count: 1}}, Continues: "A"})
+	require.NoError(t, err)
+	at := reviewed(59, 60).Start
+	_, err = c.Release(at, "A", 0)
+	require.NoError(t, err)
+	_, err = c.Cancel(at, "B", 0)
+	require.NoError(t, err)
+	free, err := c.MinFree("p", reviewed(59, 69))
+	require.NoError(t, err)
+	require.Zero(t, free, "the cleanup of A")
+	free, err = c.MinFree("p", reviewed(69, 90))
+	require.NoError(t, err)
+	require.Equal(t, int64(1), free)
+	require.NoError(t, c.Check())
+}
+
+// In a short pool no change of a floating booking makes it somebody else's turn.
+func TestTurnsToLackStay(t *testing.T) {
+	world := func() *reservation.Calendar {
+		c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(3, reservation.Policy{})}})
+		require.NoError(t, err)
+		return c
+	}
+	out := func(c *reservation.Calendar, nodes ...string) {
+		_, err := c.SetOutage(reviewStart, reservation.Outage{ID: "o", Owner: "ops", Nodes: nodes})
+		require.NoError(t, err)
+	}
+	c := world()
+	require.NoError(t, bookIn(c, "Z", 100, 200, reservation.Line{Count: 1}))
+	require.NoError(t, bookIn(c, "r", 100, 200, reservation.Line{Count: 2}))
+	out(c, "p-1")
+	before := lacks(c)
+	_, _ = c.Move(reviewStart, "r", reviewed(90, 200), 0)
+	for _, d := range lacks(c) {
+		require.Contains(t, before[0], d[:1], "whoever lacks lacked before")
+	}
+	c = world()
+	require.NoError(t, bookIn(c, "r", 100, 200, reservation.Line{Count: 2}))
+	require.NoError(t, bookIn(c, "m", 100, 200, reservation.Line{Count: 1}))
+	out(c, "p-1", "p-2")
+	before = lacks(c)
+	_, _, err := c.Split(reviewStart, "r", "a", reservation.Part{Lines: []reservation.Line{{Pool: "p", Count: 1}}}, 0)
+	if err != nil {
+		require.ErrorIs(t, err, reservation.ErrConflict)
+		require.Equal(t, before, lacks(c))
+	}
+}
+
+// A fork of another branch is stale, too.
+func TestCommitOfACousin(t *testing.T) {
+	c := cal8(t)
+	f := c.Fork()
+	require.NoError(t, book(f, "B", "10:00", "11:00", 1))
+	trial := f.Fork()
+	require.NoError(t, book(c, "A", "10:00", "11:00", 1))
+	require.ErrorIs(t, c.Commit(trial), reservation.ErrStale)
+	_, ok := c.Find("A")
+	require.True(t, ok)
+}
+
+// Many nodes leave a pool at once, in a time that a person can wait.
+func BenchmarkSetPoolDrop(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
+			c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(n, reservation.Policy{})}})
+			require.NoError(b, err)
+			require.NoError(b, bookIn(c, "a", 0, 100, reservation.Line{Count: 1}))
+			_, err = c.Resize(reviewed(1, 2).Start, "a", []reservation.Line{{Pool: "p", Count: int64(n)}}, 0)
+			require.NoError(b, err)
+			for b.Loop() {
+				require.NoError(b, c.Fork().SetPool(reviewed(2, 3).Start, reviewPool(1, reservation.Policy{})))
+			}
+		})
+	}
+}

@@ -63,7 +63,7 @@ func (c *Calendar) Seat(at time.Time, id string, nodes []string) (Booking, error
 		return c.core.Try(func() error {
 			// An envelope that has begun leaves a Standby claim no time.
 			for i, l := range r.lines {
-				if l.open && r.yield == 0 {
+				if l.open && r.yield == none {
 					if err := c.clear(e.At, id, minus(byPool[i], l.seats)); err != nil {
 						return err
 					}

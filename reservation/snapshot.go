@@ -216,7 +216,7 @@ func restore(b []byte) (*Calendar, error) {
 			return nil, fmt.Errorf("notice for node %q and booking %q", x.node, x.by)
 		}
 		was := n
-		n.notice, n.reclaimAt = x.by, none
+		n.notice, n.noticeBy, n.reclaimAt = x.by, next.from, none
 		s.setNode(tok, &was, n)
 	}
 	if err := s.restoreSeries(tok, v.series); err != nil {
@@ -288,7 +288,7 @@ func (s *state) checkRecord(r *record) error {
 		r.phase == Active && r.show > 0 && !r.shown && r.start+r.show < s.now {
 		return bad("checked in is %t after %d seconds", r.shown, r.show)
 	}
-	if r.yield != 0 && (r.phase != Active || r.class != Firm || r.yield < s.now || r.yield > r.end) {
+	if r.yield != none && (r.phase != Active || r.class != Firm || r.yield < s.now || r.yield > r.end) {
 		return bad("yielded until %d", r.yield)
 	}
 	if (r.into != "") != (r.phase == Merged) {
@@ -356,7 +356,7 @@ func (s *state) checkLine(r *record, l *line) error {
 			if live && n.standby != "" {
 				return fmt.Errorf("node %q has two Standby claims", name)
 			}
-			if id, busy := s.otherSeat(name, s.now, s.now+1, r.id); live && busy && s.rec(id).opened(name) && s.rec(id).yield == 0 {
+			if id, busy := s.otherSeat(name, s.now, s.now+1, r.id); live && busy && s.rec(id).opened(name) && s.rec(id).yield == none {
 				return fmt.Errorf("node %q has a Standby claim and Firm booking %q", name, id)
 			}
 			continue
@@ -367,7 +367,7 @@ func (s *state) checkLine(r *record, l *line) error {
 		if id, busy := s.otherSeat(name, l.seatFrom(name), l.to, r.id); busy {
 			return fmt.Errorf("node %q has booking %q, too", name, id)
 		}
-		if ok && n.standby != "" && l.open && live && l.to > s.now && r.yield == 0 {
+		if ok && n.standby != "" && l.open && live && l.to > s.now && r.yield == none {
 			return fmt.Errorf("node %q has Standby claim %q, too", name, n.standby)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // Everything else is an index that Restore rebuilds.
 type state struct {
 	start, now int64
-	applied    uint64 // events so far in this process; says whether a fork is stale
+	last       *byte // of the last event in this process; says whether a fork is stale
 
 	pools   directory[*pool]
 	nodes   cow.Sorted[node] // by name
@@ -75,6 +75,7 @@ type node struct {
 	spare      bool
 	standby    string // the Standby claim that has it
 	notice     string // the Firm booking for which that claim was told to leave
+	noticeBy   int64  // and by when; 0 without a notice
 	reclaimAt  int64  // instant of the queued notice; none if there is none
 	last       int64  // end of its last Firm seat; none if it has none
 }
@@ -133,10 +134,8 @@ type late struct {
 
 // seatFrom returns since when the line has a node.
 func (l *line) seatFrom(name string) int64 {
-	for _, x := range l.late {
-		if x.node == name {
-			return x.since
-		}
+	if i, ok := slices.BinarySearchFunc(l.late, name, func(x late, name string) int { return strings.Compare(x.node, name) }); ok {
+		return l.late[i].since
 	}
 	return l.from
 }

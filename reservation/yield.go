@@ -50,7 +50,7 @@ func (c *Calendar) Reclaim(at time.Time, id string, ifVersion uint64) (Booking, 
 		if r.phase != Active || r.class != Firm {
 			return fmt.Errorf("%w: %s booking %q is %s; only an active Firm one is yielded", ErrState, r.class, id, r.phase)
 		}
-		if r.yield == 0 {
+		if r.yield == none {
 			return nil
 		}
 		end := now

@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 		{"/calendar?pool=T4x2&booking=gone&said=held", 200, "The hold is over"},
 		{"/", 200, `href="/calendar?model=V100M16"`},
 		{"/calendar?model=V100M16", 200, `href="/calendar?pool=V100M16x8&amp;days=14"`},
-		{"/calendar?model=V100M16&days=7", 200, "<b>195</b> GPUs can be booked now"}, // 4 × 28 + 8 × 8 + 19
+		{"/calendar?model=V100M16&days=7", 200, "<b>195</b> GPUs in service"}, // 4 × 28 + 8 × 8 + 19
 		{"/calendar?model=none", 404, "GPU model &#34;none&#34;"},
 		{"/calendar?model=V100M16&days=3", 400, "days: &#34;3&#34; is not one of"},
 		{"/calendar?pool=cpu-96", 200, "no GPU, 96 CPU cores a node"},
