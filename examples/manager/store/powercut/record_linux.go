@@ -3,6 +3,7 @@
 package powercut
 
 import (
+	"errors"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ const (
 	maxString         = 4096
 )
 
+// ErrNotAllowed marks a machine that lets no program trace another one.
+var ErrNotAllowed = errors.New("powercut: ptrace is not allowed here")
+
 // Record runs the program argv with the environment env and records what it does
 // to the file at path, an absolute one, and prints to its standard output, until
 // it has printed so many lines; then it is killed. Its standard error is the
@@ -37,6 +41,9 @@ func Record(path string, argv, env []string, lines int) (Trace, error) {
 	defer func() { _ = null.Close() }()
 	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: env, Files: []*os.File{null, null, os.Stderr}, Sys: &syscall.SysProcAttr{Ptrace: true}})
 	if err != nil {
+		if errors.Is(err, syscall.EPERM) {
+			return nil, fmt.Errorf("%w: %w", ErrNotAllowed, err)
+		}
 		return nil, fmt.Errorf("powercut: start %s: %w", argv[0], err)
 	}
 	defer func() { _ = p.Release() }()
@@ -72,7 +79,7 @@ func (r *recorder) begin() error {
 		return fmt.Errorf("powercut: first stop: %w", err)
 	}
 	if err := syscall.PtraceSetOptions(r.pid, syscall.PTRACE_O_TRACECLONE|syscall.PTRACE_O_TRACESYSGOOD|ptraceExitKill); err != nil {
-		return fmt.Errorf("powercut: ptrace is not allowed here: %w", err)
+		return fmt.Errorf("%w: %w", ErrNotAllowed, err)
 	}
 	return syscall.PtraceSyscall(r.pid, 0)
 }
