@@ -5,7 +5,6 @@ package powercut
 import (
 	"errors"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
