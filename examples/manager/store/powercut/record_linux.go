@@ -3,8 +3,8 @@
 package powercut
 
 import (
-	"errors"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
