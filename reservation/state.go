@@ -156,9 +156,6 @@ func (l *line) setSeats(names []string, now int64) {
 	l.seats, l.late = names, since
 }
 
-// dropSeat takes one node from the seats of a line.
-func (l *line) dropSeat(name string) { l.setSeats(without(l.seats, name), l.from) }
-
 type outage struct {
 	id, owner, reason string
 	nodes             []string // sorted; a name may be gone from the pools
