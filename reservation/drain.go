@@ -239,29 +239,6 @@ func (s *state) wishes(r *record, l *line, chosen []string, need int64) []string
 	return out
 }
 
-// nextUse returns when a seat, a plan or an outage of the node next begins.
-func (s *state) nextUse(name string, from int64) int64 {
-	at := int64(tick.Forever)
-	if x, ok := s.nextSeat(name, from); ok {
-		at = x.from
-	}
-	for x := range s.plans.From(slot{node: name, from: from}) {
-		if x.node == name {
-			at = min(at, x.from)
-		}
-		break
-	}
-	for _, set := range []*cow.Sorted[slot]{&s.outs, &s.drains} {
-		for x := range set.From(slot{node: name, from: from}) {
-			if x.node == name {
-				at = min(at, x.from)
-			}
-			break
-		}
-	}
-	return at
-}
-
 // outagePools returns the pools of an outage's nodes.
 func (s *state) outagePools(o *outage) []string {
 	var out []string

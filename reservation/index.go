@@ -312,9 +312,6 @@ func inSorted(list []string, name string) bool {
 	return found
 }
 
-// without returns a copy of the sorted list without name.
-func without(list []string, name string) []string { return minus(list, []string{name}) }
-
 // minus returns a copy of a sorted list without the names of another.
 func minus(list, names []string) []string {
 	out := make([]string, 0, len(list))

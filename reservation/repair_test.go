@@ -341,9 +341,7 @@ func brokenWorld(t *rapid.T, floating, future bool, latest int) (*reservation.Ca
 	for i := range rapid.IntRange(1, 2).Draw(t, "outages") {
 		from := rapid.IntRange(5, latest).Draw(t, "from")
 		o := reservation.Outage{ID: fmt.Sprint("o", i), Owner: "ops", Window: minutes(from, from+rapid.IntRange(3, 20).Draw(t, "length"))}
-		for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom(names(p)), 1, 2, rapid.ID[string]).Draw(t, "out") {
-			o.Nodes = append(o.Nodes, n)
-		}
+		o.Nodes = append(o.Nodes, rapid.SliceOfNDistinct(rapid.SampledFrom(names(p)), 1, 2, rapid.ID[string]).Draw(t, "out")...)
 		o.Mode = rapid.SampledFrom([]reservation.OutageMode{reservation.Break, reservation.Break, reservation.Drain}).Draw(t, "mode")
 		_, err := c.SetOutage(minute(5), o)
 		require.NoError(t, err)
