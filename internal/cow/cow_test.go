@@ -176,7 +176,7 @@ func BenchmarkFill(b *testing.B) {
 	}{{"n=10k", 10_000}, {"n=100k", 100_000}, {"n=1M", 1_000_000}} {
 		type item struct {
 			key int
-			val string
+			_   string
 		}
 		less := func(a, b item) bool { return a.key < b.key }
 		items := make([]item, size.n)
