@@ -150,6 +150,9 @@ func TestPowerCuts(t *testing.T) {
 
 // The test is one: a journal that does not sync fails it.
 func TestPowerCutsNoticeAMissingSync(t *testing.T) {
+	if os.Getenv("BERTH_NOSYNC") == "" {
+		t.Skip("set BERTH_NOSYNC=1: bbolt may use all memory on a file that was never synced and cut anywhere")
+	}
 	trace := recordChild(t, "nosync", 120)
 	r := rand.New(rand.NewPCG(42, 42))
 	failed := 0
