@@ -134,7 +134,7 @@ func Uniform(size int, seed uint64) Trace {
 }
 
 // Bursty returns size requests that come in bursts of 20 in the mean, each burst
-// of one team in one second, for now or the next hours.
+// of one team in one second, for windows that begin at once or within six hours.
 func Bursty(size int, seed uint64) Trace {
 	d := newTrace("bursty", traceNodes, seed)
 	d.spread(size, 6*time.Hour+30*time.Minute, meanFew)
@@ -157,7 +157,7 @@ func Bursty(size int, seed uint64) Trace {
 	return d.done()
 }
 
-// Diurnal returns size requests for now that come by day: at noon UTC nine times
+// Diurnal returns size requests for windows that begin at once and come by day: at noon UTC nine times
 // as many as at midnight, and at weekends a third.
 func Diurnal(size int, seed uint64) Trace {
 	d := newTrace("diurnal", traceNodes, seed)
@@ -175,7 +175,7 @@ func Diurnal(size int, seed uint64) Trace {
 	return d.done()
 }
 
-// ShortJobs returns size requests for now, for 5–60 min each.
+// ShortJobs returns size requests for windows of 5–60 min that begin at once.
 func ShortJobs(size int, seed uint64) Trace {
 	d := newTrace("short-jobs", traceNodes, seed)
 	d.spread(size, 32*time.Minute+30*time.Second, meanFew)

@@ -23,12 +23,18 @@ func Tool(t testing.TB, names ...string) string {
 			return path
 		}
 	}
-	why := missing(names)
+	Missing(t, missing(names))
+	return ""
+}
+
+// Missing skips the test because of what the machine lacks, or fails it when
+// BERTH_CI is "1".
+func Missing(t testing.TB, why string) {
+	t.Helper()
 	if os.Getenv("BERTH_CI") == "1" {
 		t.Fatalf("%s, and BERTH_CI=1 says that it must be there", why)
 	}
 	t.Skip(why)
-	return ""
 }
 
 // Chromium returns the path of a Chromium or Chrome browser, under any of the

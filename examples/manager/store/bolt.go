@@ -37,17 +37,17 @@ type Bolt struct {
 // [ErrDamaged].
 func Open(path string) (b *Bolt, err error) {
 	defer guard(path, &err)
-	if st, serr := os.Stat(path); serr == nil && st.Size() == 0 {
-		return nil, fmt.Errorf("%w: %s is empty: not a journal", ErrDamaged, path)
+	if st, serr := os.Stat(path); serr == nil {
+		if st.Size() == 0 {
+			return nil, fmt.Errorf("%w: %s is empty: not a journal", ErrDamaged, path)
+		}
+		if err := look(path); err != nil {
+			return nil, err
+		}
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: 200 * time.Millisecond})
-	switch {
-	case errors.Is(err, berrors.ErrTimeout):
-		return nil, fmt.Errorf("%w: %s: stop the other manager, or give another --store", ErrInUse, path)
-	case isFileError(err):
-		return nil, fmt.Errorf("store: open %s: %w", path, err)
-	case err != nil:
-		return nil, fmt.Errorf("%w: %s is not a berth journal: %v", ErrDamaged, path, err)
+	db, err := open(path, false)
+	if err != nil {
+		return nil, err
 	}
 	b = &Bolt{db: db, path: path}
 	fresh, err := b.init()
@@ -59,6 +59,41 @@ func Open(path string) (b *Bolt, err error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// open opens the file and says what is wrong if it cannot.
+func open(path string, readOnly bool) (*bolt.DB, error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: 200 * time.Millisecond, ReadOnly: readOnly})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%w: %s: stop the other manager, or give another --store", ErrInUse, path)
+	case isFileError(err):
+		return nil, fmt.Errorf("store: open %s: %w", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s is not a berth journal: %v", ErrDamaged, path, err)
+	}
+	return db, nil
+}
+
+// look checks the pages of the file before bbolt trusts them. While it is open
+// for reading nobody writes it.
+func look(path string) error {
+	db, err := open(path, true)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Join(fmt.Errorf("store: open %s: %w", path, err), db.Close())
+	}
+	st, err := f.Stat()
+	if err == nil {
+		err = checkPages(f, st.Size(), db.Info().PageSize)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return errors.Join(err, f.Close(), db.Close())
 }
 
 // syncDir makes it durable that a new file is in a directory.

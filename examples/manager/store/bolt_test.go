@@ -4,6 +4,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -225,5 +226,59 @@ func BenchmarkAppend(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "records/s")
 		})
+	}
+}
+
+// A file whose pages lead back to themselves, or out of it, is not opened: bbolt
+// would use all memory on it, or fault.
+func TestDamagedPages(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "berth.db")
+	b, err := store.Open(path)
+	require.NoError(t, err)
+	for seq := uint64(1); seq <= 600; seq++ { // more than fits into one page of elements
+		require.NoError(t, b.Append(record(seq)))
+	}
+	require.NoError(t, b.Close())
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	le, size := binary.NativeEndian, os.Getpagesize()
+	// Of old pages, which nobody reaches, some look the same: damage them all.
+	each := func(bad []byte, flags uint16, change func(page []byte)) (n int) {
+		for i := 2 * size; i < len(bad); i += size {
+			if le.Uint64(bad[i:]) == uint64(i/size) && le.Uint16(bad[i+8:]) == flags && le.Uint16(bad[i+10:]) > 0 {
+				change(bad[i:])
+				n++
+			}
+		}
+		return n
+	}
+	const branch, leaf, freelist = 1, 2, 16
+	for name, x := range map[string]struct {
+		flags  uint16
+		change func(page []byte)
+		says   string
+	}{
+		"a branch leads to itself":      {branch, func(p []byte) { le.PutUint64(p[16+8:], le.Uint64(p)) }, "is reached twice"},
+		"two branches lead to one":      {branch, func(p []byte) { copy(p[32+8:40+8], p[16+8:24+8]) }, "is reached twice"},
+		"a branch leads out":            {branch, func(p []byte) { le.PutUint64(p[16+8:], 1<<40) }, "is not one of its"},
+		"a branch leads to a meta":      {branch, func(p []byte) { le.PutUint64(p[16+8:], 1) }, "is not one of its"},
+		"a page has another number":     {leaf, func(p []byte) { le.PutUint64(p, le.Uint64(p)+1) }, "says that it is page"},
+		"a page overflows the file":     {leaf, func(p []byte) { le.PutUint32(p[12:], 1<<31) }, "says that it is page"},
+		"too many elements":             {leaf, func(p []byte) { le.PutUint16(p[10:], 0xFFFF) }, "elements"},
+		"a value outside of its page":   {leaf, func(p []byte) { le.PutUint32(p[16+12:], 1<<31) }, "outside of it"},
+		"a key outside of its page":     {branch, func(p []byte) { le.PutUint32(p[16:], 1<<31) }, "outside of it"},
+		"a page of no kind":             {leaf, func(p []byte) { le.PutUint16(p[8:], 7) }, "flags 0x7"},
+		"more free pages than fit":      {freelist, func(p []byte) { le.PutUint16(p[10:], 0xFFFF); le.PutUint64(p[16:], 1<<60) }, "free pages"},
+		"a free page that is not there": {freelist, func(p []byte) { le.PutUint64(p[16:], 1<<40) }, "not there"},
+	} {
+		bad := bytes.Clone(good)
+		require.Positive(t, each(bad, x.flags, x.change), name)
+		path := filepath.Join(dir, "bad.db")
+		require.NoError(t, os.WriteFile(path, bad, 0o600))
+		_, err := store.Open(path)
+		require.ErrorIs(t, err, store.ErrDamaged, name)
+		require.ErrorContains(t, err, x.says, name)
 	}
 }

@@ -15,7 +15,8 @@
 // S1 Append returns after the records are on stable storage, all or none.
 // S2 Load gives back every appended record after the snapshot, in order, without gaps.
 // S3 Damage is never passed over: a frame whose checksum fails is an error that
-// names the record. Only the last frame of a plain journal file may be cut
+// names the record, and a file whose pages do not hang together is not opened.
+// Only the last frame of a plain journal file may be cut
 // short, by a crash before its command was answered; [ReadJournal] reports it.
 // S4 One process: a second one that opens the file gets [ErrInUse].
 //
