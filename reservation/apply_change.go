@@ -160,7 +160,7 @@ func (e Split) parts(s *state) (old, parent, child *record, err error) {
 		return r, parent, child, s.whole(child)
 	}
 	if s.continued(r) != nil {
-		return nil, nil, nil, fmt.Errorf("%w: booking %q continues %q; split it by time, or merge it first", ErrState, r.id, r.after)
+		return nil, nil, nil, fmt.Errorf("%w: booking %q continues %q; split it by time, merge it, or cancel it and book anew", ErrState, r.id, r.after)
 	}
 	var mine, yours []line
 	taken := 0
@@ -297,8 +297,8 @@ func (e Joined) union(s *state) (gone, into, over, n *record, err error) {
 			}
 			if len(a.seats) > 0 && len(b.seats) == 0 {
 				for _, name := range a.seats {
-					if id, busy := s.otherSeat(name, b.from, b.to, gone.id); busy {
-						return bad("have other nodes: %q belongs to %q", name, id)
+					if _, busy := s.otherSeat(name, b.from, b.to, gone.id); busy {
+						return bad("have other nodes: %q is taken", name)
 					}
 				}
 			}

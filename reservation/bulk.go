@@ -4,6 +4,7 @@ package reservation
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/berth-gpu/berth/internal/cow"
@@ -27,8 +28,11 @@ type bulk struct {
 	needy, full, planned, less []float
 	seats, plans, told         []slot
 	fixed                      []fix
-	stand                      []Seat // Node of claim Pool
+	stand                      []stand
 }
+
+// stand is a node that a Standby claim has.
+type stand struct{ node, claim string }
 
 // fillRecords adds records, which have passed checkRecord one by one, to a state
 // that has its pools and nothing else.
@@ -125,7 +129,7 @@ func (b *bulk) line(r *record, i int) error {
 		b.told = append(b.told, slot{n, p.from, p.to, r.id})
 	}
 	for _, n := range p.stand {
-		b.stand = append(b.stand, Seat{r.id, n})
+		b.stand = append(b.stand, stand{n, r.id})
 	}
 	b.s.swapCell(b.tok, nil, r, i)
 	return nil
@@ -136,9 +140,7 @@ func (b *bulk) fill() {
 	s.recs.set.Fill(tok, b.recs)
 	s.live.Fill(tok, b.live)
 	s.final.Fill(tok, b.final)
-	for _, d := range b.due { // notices come later
-		s.due.Put(tok, d)
-	}
+	s.due.Fill(tok, b.due)
 	s.spans.Fill(tok, b.spans)
 	s.needy.Fill(tok, b.needy)
 	s.full.Fill(tok, b.full)
@@ -146,20 +148,10 @@ func (b *bulk) fill() {
 	s.short.Fill(tok, b.less)
 	s.seats.Fill(tok, b.seats)
 	s.fixed.Fill(tok, b.fixed)
-	for _, name := range slices.Sorted(keys(b.load)) {
+	for _, name := range slices.Sorted(maps.Keys(b.load)) {
 		p := *s.pool(name)
 		p.load, p.sum = b.load[name].Tree(tok), b.sum[name]
 		s.pools.Put(tok, name, &p)
-	}
-}
-
-func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
-	return func(yield func(K) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
 	}
 }
 
@@ -177,17 +169,17 @@ func (b *bulk) apart() error {
 func (b *bulk) standby() error {
 	s := b.s
 	for _, x := range b.stand {
-		n, ok := s.node(x.Node)
+		n, ok := s.node(x.node)
 		if !ok {
 			continue
 		}
 		if n.standby != "" {
-			return fmt.Errorf("node %q has Standby claims %q and %q", x.Node, n.standby, x.Pool)
+			return fmt.Errorf("node %q has Standby claims %q and %q", x.node, n.standby, x.claim)
 		}
-		if id, busy := s.otherSeat(x.Node, s.now, s.now+1, x.Pool); busy && s.rec(id).opened(x.Node) && s.rec(id).yield == none {
-			return fmt.Errorf("node %q has Standby claim %q and Firm booking %q", x.Node, x.Pool, id)
+		if id, busy := s.otherSeat(x.node, s.now, s.now+1, x.claim); busy && s.rec(id).opened(x.node) && s.rec(id).yield == none {
+			return fmt.Errorf("node %q has Standby claim %q and Firm booking %q", x.node, x.claim, id)
 		}
-		s.setStandby(b.tok, x.Node, x.Pool)
+		s.setStandby(b.tok, x.node, x.claim)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func chain(first, second *record) {
 		a, b := &first.lines[i], &second.lines[i]
 		b.to, b.cleanup = second.end+(a.to-first.end), a.cleanup
 		a.to, a.cleanup = first.end, 0
-		b.from, b.lead = second.start, 0
+		b.from, b.lead = second.start, a.lead
 		if !first.floating(a) { // it stays where the first one is
 			b.seats, b.late, b.plan, b.near = slices.Clone(a.seats), nil, nil, false
 		}
@@ -127,7 +127,7 @@ func chain(first, second *record) {
 // unchain gives the tail back to the booking that second was to continue. It is
 // put into force by the caller's swap of second.
 func (s *state) unchain(tok *cow.Token, second *record) {
-	old := s.leading(second)
+	old := s.continued(second)
 	if old == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *state) unchain(tok *cow.Token, second *record) {
 // canUnchain checks that the booking that second was to continue can have its
 // tail again on the nodes it has.
 func (s *state) canUnchain(second *record) error {
-	first := s.leading(second)
+	first := s.continued(second)
 	if first == nil {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (s *state) canUnchain(second *record) error {
 					break
 				}
 				if x.id != second.id && x.id != first.id {
-					return fmt.Errorf("%w: without %q, booking %q needs node %q after its end, which belongs to booking %q", ErrState, second.id, first.id, name, x.id)
+					return fmt.Errorf("%w: without %q, booking %q needs node %q after its end, which is taken by then", ErrState, second.id, first.id, name)
 				}
 			}
 		}
@@ -186,27 +186,17 @@ func (s *state) follow(tok *cow.Token, r *record, pool string) {
 	s.swap(tok, old, second)
 }
 
-// continued returns the booking that r continues, nil if that one is over.
+// continued returns the booking that r, which has not begun, continues. It may be
+// over before its time: then the cleanup of r was to clean its nodes.
 func (s *state) continued(r *record) *record {
-	if r.after == "" {
+	if r.after == "" || r.begun() {
 		return nil
 	}
-	if first := s.rec(r.after); first != nil && first.before == r.id && first.phase.Live() {
-		return first
-	}
-	return nil
-}
-
-// leading is continued, but also returns a booking that is over, and whose nodes
-// the cleanup of second was to clean.
-func (s *state) leading(second *record) *record {
-	if second.after == "" || second.begun() {
+	first := s.rec(r.after)
+	if first == nil || first.before != r.id || !first.phase.Live() && !first.phase.cleans() || !samePools(first.lines, r.lines) {
 		return nil
 	}
-	if first := s.rec(second.after); first != nil && first.before == second.id && (first.phase.Live() || first.phase.cleans()) {
-		return first
-	}
-	return nil
+	return first
 }
 
 // tail returns until when line a of r has its nodes if nothing continues it;
@@ -228,10 +218,7 @@ func (r *record) alone(what string) error {
 
 // checkChain checks the links of a booking that is not over.
 func (s *state) checkChain(r *record) error {
-	if !r.phase.Live() {
-		return nil
-	}
-	if r.before == "" {
+	if !r.phase.Live() || r.before == "" {
 		return nil
 	}
 	n := s.rec(r.before)

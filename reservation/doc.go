@@ -73,11 +73,11 @@
 // line. A request that would leave a line without a plan is refused
 // ([ReasonUnplaced]); that is not a proof, because the exact question is
 // NP-hard. A line that begins within the pool's ReclaimLead is planned as well,
-// and the Standby claims on those nodes are told; where the count decides, such a
-// plan is a wish that gives way to whoever begins first. At the begin of an envelope the plan becomes
-// the seats; among equal nodes those without a Standby claim come first, then
-// those that were used last, then the pool's order. Begun and pinned seats never
-// move by themselves.
+// and the Standby claims on those nodes are told; where the count decides about
+// it, such a plan is a wish that gives way to others. At the begin of an envelope
+// the plan becomes the seats; among equal nodes those without a Standby claim come
+// first, then those that were used last, then the pool's order. Begun and pinned
+// seats never move by themselves.
 //
 // While a pool is short, no command that books, moves or seats one booking leaves
 // another with less at any instant: it is refused. What gives nodes back may change
@@ -90,8 +90,8 @@
 // are made as for a new one, all or nothing. [Calendar.Push] extends a booking and
 // moves those behind it later. [Calendar.Split] and [Calendar.Merge] divide and join
 // bookings by count or by time. Of two that follow each other without a turnaround
-// the second continues the first ([Request.Continues]): it has the same nodes, and
-// what the first dropped at its end.
+// the second continues the first ([Request.Continues]): it has the same nodes, if
+// that costs nobody a plan, and at its end what the first dropped.
 //
 // An owner that does not need its nodes for a while yields them to Standby claims
 // ([Calendar.Yield]) and gets them back with notice. Where the pool has a
@@ -116,7 +116,7 @@
 //
 // A [Series] is a rule of package recur in a zone. Its occurrences up to BookAhead
 // are bookings like others, with an index that never changes; the tail is an
-// intent, and keeps nothing. To change one occurrence by Extend or Cancel detaches
+// intent, and keeps nothing. To change one occurrence, by any command, detaches
 // that one: the rule, and so the others, stay as they are. Events and snapshots
 // hold the rule, the name of its zone and the instants that were decided, never
 // zone data: replay gives the same calendar on every machine, and new zone data
@@ -185,16 +185,16 @@
 //
 // With n bookings, m ≤ 2n changes of level and u nodes of the pool: Book, Hold,
 // Confirm, Cancel and MinFree take O(log n); EarliestFit takes O((1+g) log n)
-// for g gaps that are too short; Profile takes O(log n + k) for k steps; Fork
-// takes O(1). Seating k nodes takes O(u log n) to look and O(k log n) to keep.
-// A line that needs a plan costs O(f + k log n), where f is the number of nodes
-// with a seat or an outage that begins later. If that leaves it short, lines are
-// laid anew within a budget of 2¹⁸ looks. A line with Within costs O(u + b)
+// for g gaps that are too short; Profile takes O(log n + k) for k steps; Fork takes
+// O(1). To plan or seat k nodes of a line costs O(f + k log n), where f is the
+// number of nodes with a seat or an outage that begins later. If that leaves it
+// short, lines are laid anew within a budget of 2¹⁸ looks; while a pool is short
+// and something in it is fixed for later, each command does so for each line that
+// lacks a plan. A line with Within costs O(u + b)
 // for the b seats that meet its envelope, and up to 16 trials of the floating
 // lines' plans; finding when it fits costs O(u log n + f log f). In a pool with
 // cells every change of level is made twice, and to change a pool's regime costs
-// O(n). BookSeries costs one Book per occurrence,
-// at most 10,000 of them, and any occurrence is found in O(log e) for e excluded
+// O(n). BookSeries costs one Book per occurrence, at most 10,000 of them, and any occurrence is found in O(log e) for e excluded
 // dates. Due costs an EarliestFit for each of at most 256 entries (DueQuery.Limit)
 // and a glance at each series; serving an entry costs a glance at those in front.
 // A refusal also costs its offers: a few fits, O(k log k) for the k bookings at the

@@ -121,7 +121,11 @@ func (s *state) replan(pool string) []Plan {
 	}
 	budget := maxLookups / max(1, units)
 	for i := range still {
-		s.relay(pool, &still[i], plans, &budget)
+		x := &still[i]
+		if s.overWishes(pool, x, plans, taken) {
+			continue
+		}
+		s.relay(pool, x, plans, &budget)
 	}
 	out := make([]Plan, 0, len(plans))
 	for id, nodes := range plans {
@@ -129,6 +133,51 @@ func (s *state) replan(pool string) []Plan {
 	}
 	slices.SortFunc(out, func(a, b Plan) int { return strings.Compare(a.ID, b.ID) })
 	return out
+}
+
+// overWishes gives line x nodes on which only wishes lie, and takes these from the
+// plans that they are in. It reports whether x has all it needs then.
+func (s *state) overWishes(pool string, x *laid, plans map[string][]string, taken overlay) bool {
+	last := s.lastFixed(pool)
+	wish := func(id string) bool {
+		l := s.rec(id).line(pool)
+		return l.near && l.from >= last
+	}
+	give := map[string][]string{} // by line, what it loses
+	for _, u := range s.pool(pool).Units {
+		if x.missing() == 0 {
+			break
+		}
+		if u.Spare || inSorted(x.plan, u.Name) || !s.free(u.Name, x.from, x.to, x.id, false) || !taken.free(u.Name, x.from, x.to) {
+			continue
+		}
+		var over []string
+		for y := range s.plans.Before(slot{node: u.Name, from: x.to - 1, id: lastID}) {
+			if y.node != u.Name || y.to <= x.from {
+				break
+			}
+			over = append(over, y.id)
+		}
+		if slices.ContainsFunc(over, func(id string) bool { return !wish(id) }) {
+			continue
+		}
+		for _, id := range over {
+			give[id] = append(give[id], u.Name)
+		}
+		taken.add([]string{u.Name}, x.from, x.to)
+		x.plan = append(slices.Clone(x.plan), u.Name)
+		slices.Sort(x.plan)
+		plans[x.id] = x.plan
+	}
+	for id, names := range give {
+		plan, changed := plans[id]
+		if !changed {
+			plan = s.rec(id).line(pool).plan
+		}
+		slices.Sort(names)
+		plans[id] = minus(plan, names)
+	}
+	return x.missing() == 0
 }
 
 // overlay is what a trial has given away so far, by node.

@@ -34,14 +34,7 @@ func (c *Calendar) Push(at time.Time, id string, newEnd time.Time, ifVersion uin
 		if newEnd.IsZero() {
 			return fmt.Errorf("%w: newEnd is not set", ErrEmptyWindow)
 		}
-		end, err := exact("newEnd", newEnd)
-		if err != nil {
-			return err
-		}
-		if err := r.alone("extend"); err != nil {
-			return err
-		}
-		behind := c.behind(r, end)
+		behind := c.behind(r)
 		// On a trial without them, each gets its place in order of begin.
 		trial := c.Fork()
 		for _, x := range behind {
@@ -93,7 +86,7 @@ func (c *Calendar) Push(at time.Time, id string, newEnd time.Time, ifVersion uin
 
 // behind returns the bookings that may have to give way when r ends later, in
 // order of begin.
-func (c *Calendar) behind(r *record, end int64) []*record {
+func (c *Calendar) behind(r *record) []*record {
 	s := &c.core.S
 	var out []*record
 	for x := range s.live.From(&record{start: r.end}) {

@@ -76,7 +76,7 @@ func (c *Calendar) replace(now int64, r *record, q Request) error {
 		return err
 	}
 	if s.continued(r) != nil {
-		return fmt.Errorf("%w: booking %q continues %q; merge it first", ErrState, r.id, r.after)
+		return fmt.Errorf("%w: booking %q continues %q; merge it, or cancel it and book anew", ErrState, r.id, r.after)
 	}
 	e := Changed{At: tick.Time(now), Request: q}
 	if e.Spans, err = s.spansOf(now, r, q); err != nil {
@@ -214,7 +214,7 @@ func (s *state) takes(now int64, r *record, e Changed, try int) ([]string, error
 			}
 			continue
 		}
-		keep := s.stays(now, r, n, l, o)
+		keep := s.stays(r, l, o)
 		if l.within != "" && (!o.open && int64(len(keep)) < l.count || o.open && len(keep) == 0 && l.count > o.count) {
 			rest := *l
 			rest.from = max(now, l.from)
@@ -250,7 +250,7 @@ func (s *state) takes(now int64, r *record, e Changed, try int) ([]string, error
 }
 
 // stays returns which of the seats of o, the old form of line l, stay.
-func (s *state) stays(now int64, r, n *record, l, o *line) []string {
+func (s *state) stays(r *record, l, o *line) []string {
 	if o.open {
 		return o.seats
 	}

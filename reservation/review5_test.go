@@ -268,3 +268,81 @@ func BenchmarkSetPoolDrop(b *testing.B) {
 		})
 	}
 }
+
+// What is planned only so that Standby claims are told gives way to a line that
+// needs the node, also beside fixed seats.
+func TestWishesGiveWay(t *testing.T) {
+	c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(4, reservation.Policy{})}})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "Y", 10, 20, reservation.Line{Count: 1})) // a wish: p-1
+	require.NoError(t, bookIn(c, "Q", 0, 10, reservation.Line{Nodes: []string{"p-2"}}))
+	require.NoError(t, bookIn(c, "R", 9, 12, reservation.Line{Nodes: []string{"p-3"}}))
+	require.NoError(t, bookIn(c, "X", 8, 12, reservation.Line{Count: 1}))
+	_, err = c.SetOutage(reviewStart, reservation.Outage{ID: "o", Owner: "ops", Nodes: []string{"p-4"}, Window: reviewed(0, 100)})
+	require.NoError(t, err)
+	require.Empty(t, lacks(c))
+	c.Advance(reviewed(0, 10).End)
+	require.Empty(t, lacks(c))
+	for _, id := range []string{"X", "Y"} {
+		b, _ := c.Find(id)
+		require.Len(t, b.Seats, 1, id)
+	}
+	require.NoError(t, c.Check())
+
+	c, err = reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(3, reservation.Policy{})}})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "Y", 10, 20, reservation.Line{Count: 1}))
+	require.NoError(t, bookIn(c, "Q", 0, 10, reservation.Line{Nodes: []string{"p-2"}}))
+	require.NoError(t, bookIn(c, "R", 9, 12, reservation.Line{Nodes: []string{"p-3"}}))
+	require.NoError(t, bookIn(c, "X", 8, 12, reservation.Line{Count: 1}), "without an outage it is not refused either")
+	require.NoError(t, c.Check())
+}
+
+// The second of a chain that sits elsewhere gives Standby claims their notice.
+func TestChainElsewhereTellsInTime(t *testing.T) {
+	c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: []reservation.Pool{reviewPool(3, reservation.Policy{})}})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "A", 60, 120, reservation.Line{Count: 1}))
+	_, err = c.Book(reviewStart, reservation.Request{ID: "B", Owner: "A", Window: reviewed(120, 180), Lines: []reservation.Line{{Pool: "p", Count: 1}}, Continues: "A"})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "pin", 130, 140, reservation.Line{Nodes: []string{"p-1"}})) // where A will sit
+	c.Advance(reviewed(0, 60).End)
+	a, _ := c.Find("A")
+	require.Equal(t, "p-1", a.Seats[0].Node)
+	_, err = c.Book(reviewed(61, 62).Start, reservation.Request{ID: "s", Owner: "batch", Class: reservation.Standby, Window: reservation.Window{Start: reviewed(61, 62).Start}, Lines: []reservation.Line{{Pool: "p"}}})
+	require.NoError(t, err)
+	_, err = c.Seat(reviewed(61, 62).Start, "s", []string{"p-2", "p-3"})
+	require.NoError(t, err)
+	c.TakeEvents()
+	c.Advance(reviewed(0, 120).End)
+	var told []string
+	for _, e := range c.TakeEvents() {
+		if n, ok := e.(reservation.ReclaimNotice); ok {
+			told = append(told, fmt.Sprint(int(n.At.Sub(reviewStart).Minutes()), " for ", n.For))
+		}
+	}
+	require.Equal(t, []string{"105 for B"}, told)
+	require.NoError(t, c.Check())
+}
+
+// A booking whose first part was released keeps its link until it begins: that
+// one's nodes are cleaned, whatever becomes of it.
+func TestChainAfterAnEarlyRelease(t *testing.T) {
+	pools := []reservation.Pool{reviewPool(1, reservation.Policy{Cleanup: 10 * time.Minute}), {Name: "q", GPUsPerUnit: 8, Units: []reservation.Unit{{Name: "q-1"}}}}
+	c, err := reservation.New(reservation.Config{Start: reviewStart, Pools: pools})
+	require.NoError(t, err)
+	require.NoError(t, bookIn(c, "A", 10, 60, reservation.Line{Count: 1}))
+	_, err = c.Book(reviewStart, reservation.Request{ID: "B", Owner: "A", Window: reviewed(60, 90), Lines: []reservation.Line{{Pool: "p", Count: 1}}, Continues: "A"})
+	require.NoError(t, err)
+	at := reviewed(55, 56).Start
+	_, err = c.Release(at, "A", 0)
+	require.NoError(t, err)
+	_, err = c.Resize(at, "B", []reservation.Line{{Pool: "p", Count: 1}, {Pool: "q", Count: 1}}, 0)
+	require.ErrorIs(t, err, reservation.ErrState)
+	_, err = c.Cancel(at, "B", 0)
+	require.NoError(t, err)
+	free, err := c.MinFree("p", reviewed(60, 65))
+	require.NoError(t, err)
+	require.Zero(t, free)
+	require.NoError(t, c.Check())
+}
